@@ -1,0 +1,3 @@
+//! The binary `millstream`.
+
+fn main() {}

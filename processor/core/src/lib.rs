@@ -1,0 +1,1 @@
+//! Topologies, tasks and assignment of stream processing, without I/O.

@@ -1,0 +1,1 @@
+//! Ordered byte stores in memory and journaled to files, and typed views over them.

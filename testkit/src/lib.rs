@@ -1,0 +1,1 @@
+//! A Kafka cluster inside the test process, and a driver for topologies.
