@@ -2,10 +2,15 @@
 //!
 //! No clock, no socket, no runtime: bytes go in, values come out, and back.
 
+pub mod api;
 mod api_key;
+mod codec;
 mod error_code;
+pub mod frame;
+mod guard;
 mod headers;
 mod ids;
+pub mod messages;
 mod timestamp;
 mod topic;
 

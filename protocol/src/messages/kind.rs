@@ -1,0 +1,87 @@
+//! Any request and any response, for those who do not know beforehand which one comes: a broker, a test.
+
+use super::*;
+use crate::codec::{Body, BodyWriter, Checked, Malformed};
+
+macro_rules! kinds {
+    ($($name:ident $key:ident $request:ident $response:ident $min:literal $max:literal $flexible:expr;)*) => {
+        /// A request of any API.
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        #[expect(missing_docs, clippy::large_enum_variant, reason = "one variant for each API, by its name; it lives as long as one request")]
+        pub enum RequestKind {
+            $($name($request),)*
+        }
+        /// A response of any API.
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        #[expect(missing_docs, clippy::large_enum_variant, reason = "one variant for each API, by its name; it lives as long as one response")]
+        pub enum ResponseKind {
+            $($name($response),)*
+        }
+        impl RequestKind {
+            /// The API.
+            #[must_use]
+            pub const fn api(&self) -> ApiKey {
+                match self {
+                    $(Self::$name(_) => ApiKey::$key,)*
+                }
+            }
+            pub(crate) fn write(&self, version: i16, out: &mut BodyWriter) -> Result<(), Malformed> {
+                match self {
+                    $(Self::$name(request) => request.write(version, out),)*
+                }
+            }
+            pub(crate) fn read(api: ApiKey, version: i16, body: &mut Checked) -> Result<Self, Malformed> {
+                match api {
+                    $(ApiKey::$key => <$request as Body>::read(version, body).map(Self::$name),)*
+                    _ => Err(unknown()),
+                }
+            }
+        }
+        impl ResponseKind {
+            /// The API.
+            #[must_use]
+            pub const fn api(&self) -> ApiKey {
+                match self {
+                    $(Self::$name(_) => ApiKey::$key,)*
+                }
+            }
+            pub(crate) fn write(&self, version: i16, out: &mut BodyWriter) -> Result<(), Malformed> {
+                match self {
+                    $(Self::$name(response) => response.write(version, out),)*
+                }
+            }
+            pub(crate) fn read(api: ApiKey, version: i16, body: &mut Checked) -> Result<Self, Malformed> {
+                match api {
+                    $(ApiKey::$key => <$response as Body>::read(version, body).map(Self::$name),)*
+                    _ => Err(unknown()),
+                }
+            }
+        }
+        $(
+            impl From<$request> for RequestKind {
+                fn from(request: $request) -> Self {
+                    Self::$name(request)
+                }
+            }
+            impl From<$response> for ResponseKind {
+                fn from(response: $response) -> Self {
+                    Self::$name(response)
+                }
+            }
+        )*
+        /// Whether the API's decoder, in this direction, checks all bounds itself.
+        pub(crate) const fn checks_bounds(api: ApiKey, is_request: bool) -> bool {
+            match api {
+                $(ApiKey::$key => if is_request { <$request as Body>::CHECKS_BOUNDS } else { <$response as Body>::CHECKS_BOUNDS },)*
+                _ => false,
+            }
+        }
+    };
+}
+for_each_api!(kinds);
+
+const fn unknown() -> Malformed {
+    Malformed::fixed("no such API is known here")
+}
