@@ -11,6 +11,7 @@ mod guard;
 mod headers;
 mod ids;
 pub mod messages;
+pub mod picture;
 mod timestamp;
 mod topic;
 

@@ -24,7 +24,7 @@ impl Timestamp {
     /// The time from `earlier` to this, or zero.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
-        Duration::from_millis(self.0.saturating_sub(earlier.0).unsigned_abs())
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 }
 impl From<SystemTime> for Timestamp {

@@ -4,41 +4,54 @@ use crate::ApiKey;
 use std::borrow::Cow;
 use std::fmt;
 
-/// What is wrong inside a body, before it is known which message it was.
+/// What is wrong inside a body, before it is known which message it was. One pointer, so that results stay small.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Malformed {
+pub struct Malformed(Box<Detail>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Detail {
     reason: Cow<'static, str>,
-    path: Option<String>,
+    // Such as `.topics[2].partitions`: each part with what leads to it.
+    path: String,
     offset: Option<usize>,
 }
 
 impl Malformed {
-    pub(crate) const fn fixed(reason: &'static str) -> Self {
-        Self { reason: Cow::Borrowed(reason), path: None, offset: None }
-    }
+    #[cold]
     pub(crate) fn new(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self { reason: reason.into(), path: None, offset: None }
-    }
-    /// In which field, such as `responses[2].partitions[0].records`.
-    pub(crate) fn at_field(mut self, path: impl Into<String>) -> Self {
-        self.path = Some(path.into());
-        self
+        Self(Box::new(Detail { reason: reason.into(), path: String::new(), offset: None }))
     }
     /// How many bytes after the body's first.
-    pub(crate) const fn at_offset(mut self, offset: usize) -> Self {
-        self.offset = Some(offset);
+    pub(crate) fn at_offset(mut self, offset: usize) -> Self {
+        self.0.offset = Some(offset);
         self
+    }
+    /// This went wrong inside of the field of this name.
+    pub(crate) fn in_field(self, name: &str) -> Self {
+        self.below(&format!(".{name}"))
+    }
+    /// This went wrong inside of the array element of this index.
+    pub(crate) fn in_element(self, index: usize) -> Self {
+        self.below(&format!("[{index}]"))
+    }
+
+    fn below(mut self, outer: &str) -> Self {
+        self.0.path.insert_str(0, outer);
+        self
+    }
+    fn field(&self) -> Option<&str> {
+        Some(self.0.path.trim_start_matches('.')).filter(|path| !path.is_empty())
     }
 }
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.path, self.offset) {
+        match (self.field(), self.0.offset) {
             (Some(path), Some(offset)) => write!(f, "field {path} at byte {offset}: ")?,
             (Some(path), None) => write!(f, "field {path}: ")?,
             (None, Some(offset)) => write!(f, "byte {offset}: ")?,
             (None, None) => {}
         }
-        f.write_str(&self.reason)
+        f.write_str(&self.0.reason)
     }
 }
 
@@ -77,17 +90,17 @@ impl DecodeError {
     /// The field in question, where known, such as `topics[0].partitions`.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
-        self.0.1.path.as_deref()
+        self.0.1.field()
     }
     /// The byte in question where known, counted from the first after the header.
     #[must_use]
     pub fn offset(&self) -> Option<usize> {
-        self.0.1.offset
+        self.0.1.0.offset
     }
     /// What is wrong with it.
     #[must_use]
     pub fn reason(&self) -> &str {
-        &self.0.1.reason
+        &self.0.1.0.reason
     }
 }
 impl fmt::Display for DecodeError {
@@ -108,12 +121,12 @@ impl EncodeError {
     /// The field in question, where known.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
-        self.0.1.path.as_deref()
+        self.0.1.field()
     }
     /// Why it cannot be written.
     #[must_use]
     pub fn reason(&self) -> &str {
-        &self.0.1.reason
+        &self.0.1.0.reason
     }
 }
 impl fmt::Display for EncodeError {

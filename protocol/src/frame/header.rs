@@ -68,8 +68,9 @@ fn read_request_header(payload: &Bytes) -> Result<RequestHeader, Malformed> {
     let api = ApiKey::new(walker.int16()?);
     let version = walker.int16()?;
     let correlation_id = walker.int32()?;
-    let client_id = walker.nullable_string()?.map(|range| StrBytes::from_utf8(payload.slice(range)));
-    let client_id = client_id.transpose().map_err(|_| Malformed::fixed("the client id is not UTF-8"))?;
+    let client_id = walker.length16()?.map(|length| walker.take(length)).transpose()?;
+    let client_id = client_id.map(|text| StrBytes::from_utf8(payload.slice_ref(text))).transpose();
+    let client_id = client_id.map_err(|_| Malformed::new("text that is not UTF-8").in_field("clientId"))?;
     if api::request_header_version(api, version) >= 2 {
         walker.tagged_fields()?;
     }
@@ -117,7 +118,7 @@ pub(super) fn write_request_header(
     out.put_i16(api.get());
     out.put_i16(version);
     out.put_i32(correlation_id);
-    out.put_i16(length.map_err(|_| Malformed::fixed("the client id has more than 32767 bytes").at_field("client_id"))?);
+    out.put_i16(length.map_err(|_| Malformed::new("it has more than 32767 bytes").in_field("clientId"))?);
     out.put_slice(client_id.unwrap_or_default().as_bytes());
     if api::request_header_version(api, version) >= 2 {
         out.put_u8(0);

@@ -1,10 +1,11 @@
 //! Requests, written and read.
 
+use super::body::Kind;
 use super::header::write_request_header;
 use super::{DecodeError, EncodeError, Frame, close, open};
 use crate::ApiKey;
-use crate::codec::{BodyWriter, Malformed, Site};
-use crate::guard::{self, Direction};
+use crate::codec::{BodyWriter, Malformed};
+use crate::guard::Direction;
 use crate::messages::{Request, RequestKind};
 use bytes::Bytes;
 
@@ -43,12 +44,13 @@ fn write(
     client_id: Option<&str>,
     body: impl FnOnce(&mut BodyWriter) -> Result<(), Malformed>,
 ) -> Result<Frame, EncodeError> {
-    let site = Site::Request(api, version);
+    let kind = kind(api, version);
     let mut out = open();
-    write_request_header(out.buffer(), (api, version), correlation_id, client_id)
+    kind.check_version()
+        .and_then(|()| write_request_header(out.buffer(), (api, version), correlation_id, client_id))
         .and_then(|()| body(&mut out))
-        .map_err(|malformed| EncodeError::new(site, malformed))?;
-    close(site, out)
+        .map_err(|malformed| EncodeError::new(kind.site(), malformed))?;
+    close(kind.site(), out)
 }
 
 /// Reads a request's body; bytes after it are ignored, as Kafka does.
@@ -57,10 +59,7 @@ fn write(
 ///
 /// When the bytes are no such request. No allocation ever goes by a number in the bytes alone.
 pub fn decode_request<R: Request>(version: i16, body: Bytes) -> Result<R, DecodeError> {
-    let site = Site::Request(R::KEY, version);
-    guard::check(R::KEY, Direction::Request, version, body)
-        .and_then(|mut checked| R::read(version, &mut checked))
-        .map_err(|malformed| DecodeError::new(site, malformed))
+    kind(R::KEY, version).read(body, |checked| R::read(version, checked))
 }
 
 /// Reads the body of a request of any API.
@@ -69,8 +68,9 @@ pub fn decode_request<R: Request>(version: i16, body: Bytes) -> Result<R, Decode
 ///
 /// As [`decode_request`], and when this crate does not know the API.
 pub fn decode_any_request(api: ApiKey, version: i16, body: Bytes) -> Result<RequestKind, DecodeError> {
-    let site = Site::Request(api, version);
-    guard::check(api, Direction::Request, version, body)
-        .and_then(|mut checked| RequestKind::read(api, version, &mut checked))
-        .map_err(|malformed| DecodeError::new(site, malformed))
+    kind(api, version).read(body, |checked| RequestKind::read(api, version, checked))
+}
+
+const fn kind(api: ApiKey, version: i16) -> Kind {
+    Kind { api, direction: Direction::Request, version }
 }

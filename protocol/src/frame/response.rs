@@ -1,9 +1,10 @@
 //! Responses, written and read.
 
+use super::body::Kind;
 use super::header::{read_response_header, write_response_header};
 use super::{DecodeError, EncodeError, Frame, close, open};
-use crate::codec::{Body, BodyWriter, Malformed, Site};
-use crate::guard::{self, Direction};
+use crate::codec::{Body, BodyWriter, Malformed};
+use crate::guard::Direction;
 use crate::messages::{Request, ResponseKind};
 use crate::{ApiKey, ErrorCode};
 use bytes::Bytes;
@@ -19,10 +20,8 @@ use bytes::Bytes;
 /// When the bytes are no such response. No allocation ever goes by a number in the bytes alone.
 pub fn decode_response<R: Request>(version: i16, payload: Bytes) -> Result<(i32, R::Response), DecodeError> {
     let (correlation_id, version, body) = open_response(R::KEY, version, &payload)?;
-    let read = guard::check(R::KEY, Direction::Response, version, body)
-        .and_then(|mut checked| R::Response::read(version, &mut checked));
-    let site = Site::Response(R::KEY, version);
-    read.map(|response| (correlation_id, response)).map_err(|malformed| DecodeError::new(site, malformed))
+    let response = kind(R::KEY, version).read(body, |checked| R::Response::read(version, checked))?;
+    Ok((correlation_id, response))
 }
 
 /// Reads a response of any API.
@@ -32,10 +31,8 @@ pub fn decode_response<R: Request>(version: i16, payload: Bytes) -> Result<(i32,
 /// As [`decode_response`], and when this crate does not know the API.
 pub fn decode_any_response(api: ApiKey, version: i16, payload: Bytes) -> Result<(i32, ResponseKind), DecodeError> {
     let (correlation_id, version, body) = open_response(api, version, &payload)?;
-    let read = guard::check(api, Direction::Response, version, body)
-        .and_then(|mut checked| ResponseKind::read(api, version, &mut checked));
-    let site = Site::Response(api, version);
-    read.map(|response| (correlation_id, response)).map_err(|malformed| DecodeError::new(site, malformed))
+    let response = kind(api, version).read(body, |checked| ResponseKind::read(api, version, checked))?;
+    Ok((correlation_id, response))
 }
 
 /// The correlation id, the version that the body has, and the body.
@@ -81,9 +78,13 @@ fn write(
     correlation_id: i32,
     body: impl FnOnce(&mut BodyWriter) -> Result<(), Malformed>,
 ) -> Result<Frame, EncodeError> {
-    let site = Site::Response(api, version);
+    let kind = kind(api, version);
     let mut out = open();
     write_response_header(out.buffer(), (api, version), correlation_id);
-    body(&mut out).map_err(|malformed| EncodeError::new(site, malformed))?;
-    close(site, out)
+    kind.check_version().and_then(|()| body(&mut out)).map_err(|malformed| EncodeError::new(kind.site(), malformed))?;
+    close(kind.site(), out)
+}
+
+const fn kind(api: ApiKey, version: i16) -> Kind {
+    Kind { api, direction: Direction::Response, version }
 }

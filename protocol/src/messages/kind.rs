@@ -82,6 +82,6 @@ macro_rules! kinds {
 }
 for_each_api!(kinds);
 
-const fn unknown() -> Malformed {
-    Malformed::fixed("no such API is known here")
+fn unknown() -> Malformed {
+    Malformed::new("no such API is known here")
 }

@@ -1,0 +1,161 @@
+//! Kafka's message schemas: JSON with comments.
+
+use serde_json::Value;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A schema file.
+pub struct Schema {
+    pub name: String,
+    pub kind: Kind,
+    pub versions: Span,
+    pub flexible: Span,
+    pub fields: Vec<Field>,
+    /// Structs that several fields name.
+    pub common: Vec<(String, Vec<Field>)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Request(i16),
+    Response(i16),
+    Header,
+    Data,
+}
+
+/// From the first version to the second; nothing above means all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    pub first: i16,
+    pub last: Option<i16>,
+}
+
+pub struct Field {
+    pub name: String,
+    pub kind: String,
+    pub versions: Option<Span>,
+    pub nullable: Option<Span>,
+    pub tagged: Option<(Span, u32)>,
+    /// Not compact, at any version.
+    pub never_flexible: bool,
+    pub fields: Vec<Field>,
+}
+
+/// All schemas of a directory that have versions, by file name.
+pub fn read_all(directory: &Path) -> Result<Vec<Schema>> {
+    let mut paths: Vec<_> =
+        fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    let read = |path: &std::path::PathBuf| {
+        parse(&fs::read_to_string(path)?).map_err(|error| format!("{}: {error}", path.display()).into())
+    };
+    let schemas: Result<Vec<Option<Schema>>> = paths.iter().map(read).collect();
+    Ok(schemas?.into_iter().flatten().collect())
+}
+
+fn parse(text: &str) -> Result<Option<Schema>> {
+    let json: Value = serde_json::from_str(&without_comments(text))?;
+    let Some(versions) = span(text_of(&json, "validVersions")?)? else { return Ok(None) };
+    let api = || json["apiKey"].as_i64().and_then(|key| i16::try_from(key).ok()).ok_or("no apiKey");
+    let kind = match text_of(&json, "type")? {
+        "request" => Kind::Request(api()?),
+        "response" => Kind::Response(api()?),
+        "header" => Kind::Header,
+        "data" => Kind::Data,
+        other => return Err(format!("a schema of type {other}").into()),
+    };
+    let flexible = span(text_of(&json, "flexibleVersions")?)?;
+    let common = list(&json, "commonStructs").iter().map(|each| Ok((text_of(each, "name")?.to_owned(), fields(each)?)));
+    Ok(Some(Schema {
+        name: text_of(&json, "name")?.to_owned(),
+        kind,
+        versions,
+        flexible: flexible.unwrap_or(Span { first: 1, last: Some(0) }),
+        fields: fields(&json)?,
+        common: common.collect::<Result<_>>()?,
+    }))
+}
+
+fn fields(owner: &Value) -> Result<Vec<Field>> {
+    list(owner, "fields").iter().map(field).collect()
+}
+
+fn field(json: &Value) -> Result<Field> {
+    let optional = |key: &str| json.get(key).and_then(Value::as_str).map_or(Ok(None), span);
+    let tag = json.get("tag").and_then(Value::as_u64).and_then(|tag| u32::try_from(tag).ok());
+    let versions = optional("versions")?;
+    // What is written under a version that the field does not have counts for nothing.
+    let within = |inner: Option<Span>| inner.zip(versions).and_then(|(inner, outer)| inner.intersect(outer));
+    Ok(Field {
+        name: text_of(json, "name")?.to_owned(),
+        kind: text_of(json, "type")?.to_owned(),
+        versions,
+        nullable: within(optional("nullableVersions")?),
+        tagged: within(optional("taggedVersions")?).zip(tag),
+        never_flexible: json.get("flexibleVersions").and_then(Value::as_str) == Some("none"),
+        fields: fields(json)?,
+    })
+}
+
+impl Span {
+    fn intersect(self, other: Self) -> Option<Self> {
+        let last = [self.last, other.last].into_iter().flatten().min();
+        let first = self.first.max(other.first);
+        last.is_none_or(|last| first <= last).then_some(Self { first, last })
+    }
+}
+
+/// `3-5`, `3+`, `3` or `none`.
+fn span(text: &str) -> Result<Option<Span>> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let (first, last) = match (text.strip_suffix('+'), text.split_once('-')) {
+        (Some(first), _) => (first, None),
+        (None, Some((first, last))) => (first, Some(last.parse()?)),
+        (None, None) => (text, Some(text.parse()?)),
+    };
+    Ok(Some(Span { first: first.parse()?, last }))
+}
+
+fn text_of<'a>(json: &'a Value, key: &str) -> Result<&'a str> {
+    json.get(key).and_then(Value::as_str).ok_or_else(|| format!("no {key} in {json}").into())
+}
+
+fn list<'a>(json: &'a Value, key: &str) -> &'a [Value] {
+    json.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Cuts `// …` and `/* … */`, but not inside strings.
+fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '/']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (kept, skipped) = match rest.as_bytes() {
+            [b'"', ..] => (string_length(rest), 0),
+            [b'/', b'/', ..] => (0, rest.find('\n').unwrap_or(rest.len())),
+            [b'/', b'*', ..] => (0, rest.find("*/").map_or(rest.len(), |end| end + 2)),
+            _ => (1, 0),
+        };
+        out.push_str(&rest[..kept]);
+        rest = &rest[kept + skipped..];
+    }
+    out + rest
+}
+
+/// The length of the string literal at the start, with its quotes.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text[1..].find(|c| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 2)
+}

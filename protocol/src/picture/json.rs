@@ -1,0 +1,113 @@
+//! A message as JSON.
+
+use crate::codec::Malformed;
+use crate::guard::{Value, Visit};
+use std::fmt::Write;
+
+/// Kafka's, for ids.
+const URL_ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+#[derive(Debug, Default)]
+pub(super) struct Json {
+    pub(super) text: String,
+}
+
+impl Json {
+    /// A comma, unless something was just opened.
+    fn separate(&mut self) {
+        if !self.text.ends_with(['{', '[', ':']) && !self.text.is_empty() {
+            self.text.push(',');
+        }
+    }
+    fn push(&mut self, value: Value<'_>) {
+        match value {
+            Value::Null => self.text.push_str("null"),
+            Value::Bool(value) => write_to(&mut self.text, value),
+            Value::Int(value) => write_to(&mut self.text, value),
+            Value::Float(value) if value.is_finite() => write_to(&mut self.text, format_args!("{value:?}")),
+            Value::Float(value) => write_to(&mut self.text, format_args!("\"{value}\"")),
+            Value::Uuid(bytes) => self.quoted(&base64(bytes, URL_ALPHABET)),
+            Value::Bytes(bytes) => {
+                let padding = "=".repeat((3 - bytes.len() % 3) % 3);
+                self.quoted(&(base64(bytes, ALPHABET) + &padding));
+            }
+            Value::Text(text) => self.quoted(&escaped(&String::from_utf8_lossy(text))),
+        }
+    }
+    fn quoted(&mut self, text: &str) {
+        self.text.extend(["\"", text, "\""]);
+    }
+}
+
+impl<'a> Visit<'a> for Json {
+    const VALUES: bool = true;
+
+    fn field(&mut self, name: &'static str, _at: usize) {
+        self.separate();
+        self.quoted(name);
+        self.text.push(':');
+    }
+    fn open_struct(&mut self) {
+        self.separate();
+        self.text.push('{');
+    }
+    fn close_struct(&mut self) {
+        self.text.push('}');
+    }
+    fn open_array(&mut self, _count: usize) {
+        self.separate();
+        self.text.push('[');
+    }
+    fn close_array(&mut self) {
+        self.text.push(']');
+    }
+    fn value(&mut self, value: Value<'a>) -> Result<(), Malformed> {
+        self.separate();
+        self.push(value);
+        Ok(())
+    }
+}
+
+/// Writing to a string cannot fail.
+fn write_to(text: &mut String, value: impl std::fmt::Display) {
+    let _infallible = write!(text, "{value}");
+}
+
+pub(super) fn escaped(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, character| {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            '\0'..='\u{1f}' => write_to(&mut out, format_args!("\\u{:04x}", u32::from(character))),
+            _ => out.push(character),
+        }
+        out
+    })
+}
+
+/// Without padding.
+fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let bits = (0..3).fold(0_usize, |bits, at| (bits << 8) | usize::from(chunk.get(at).copied().unwrap_or(0)));
+        for at in 0..=chunk.len() {
+            let digit = (bits >> (18 - 6 * at)) & 63;
+            text.push(char::from(alphabet[digit]));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_rfc_4648s() {
+        let pairs = [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        for (plain, encoded) in pairs {
+            assert_eq!(base64(plain.as_bytes(), ALPHABET), encoded);
+        }
+        assert_eq!(base64(&[0xfb, 0xff], URL_ALPHABET), "-_8");
+    }
+}
