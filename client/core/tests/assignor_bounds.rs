@@ -1,0 +1,98 @@
+//! For any group, also one whose members lie about what they own: the assignors end, and give every partition that
+//! somebody wants to one who wants it.
+
+use millstream_client_core::group::assignor::{
+    ClusterLayout, CooperativeSticky, GroupMember, PartitionAssignor, Range,
+};
+use millstream_client_core::group::{Assignment, Subscription};
+use millstream_protocol::{TopicName, TopicPartition};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+const TOPICS: [&str; 4] = ["a", "b", "c", "d"];
+
+fn layout() -> impl Strategy<Value = ClusterLayout> {
+    let racks = prop::collection::btree_set("[xyz]", 0..3);
+    prop::collection::vec(prop::collection::vec(racks, 0..7), TOPICS.len()).prop_map(|topics| {
+        let mut layout = ClusterLayout::new();
+        TOPICS.iter().zip(topics).for_each(|(topic, partitions)| layout.insert_with_racks(*topic, partitions));
+        layout
+    })
+}
+
+fn member() -> impl Strategy<Value = Subscription> {
+    let topics = prop::collection::vec(prop::sample::select(&TOPICS[..]), 0..5);
+    let owned = prop::collection::vec((prop::sample::select(&TOPICS[..]), -2..9_i32), 0..12);
+    (topics, owned, -1..3_i32, prop::option::of("[xyz]")).prop_map(|(topics, owned, generation, rack)| {
+        let mut subscription = Subscription::to(topics.into_iter().map(TopicName::from).collect());
+        subscription.owned = owned.into_iter().map(TopicPartition::from).collect();
+        subscription.generation = Some(generation).filter(|generation| *generation >= 0);
+        subscription.rack = rack;
+        subscription
+    })
+}
+
+fn group() -> impl Strategy<Value = Vec<GroupMember>> {
+    prop::collection::vec(member(), 1..7).prop_map(|members| {
+        let named = |(index, subscription)| GroupMember::new(format!("m{}", index * 7 % 10), None, subscription);
+        members.into_iter().enumerate().map(named).collect()
+    })
+}
+
+fn wanted(group: &[GroupMember], layout: &ClusterLayout) -> BTreeSet<TopicPartition> {
+    let topics: BTreeSet<&TopicName> = group.iter().flat_map(|member| &member.subscription.topics).collect();
+    let partitions = |topic: &TopicName| {
+        let count = i32::try_from(layout.partition_count(topic.as_str()).unwrap_or(0)).expect("few");
+        (0..count).map(|partition| TopicPartition::new(topic, partition)).collect::<Vec<_>>()
+    };
+    topics.into_iter().flat_map(partitions).collect()
+}
+
+/// Who has what; fails when two have the same or somebody has what it does not want.
+fn owners(group: &[GroupMember], shares: &[Assignment]) -> BTreeMap<TopicPartition, usize> {
+    let mut owners = BTreeMap::new();
+    for (index, (member, share)) in group.iter().zip(shares).enumerate() {
+        for partition in &share.partitions {
+            assert!(member.subscription.topics.contains(&partition.topic), "{index} does not want {partition}");
+            assert_eq!(owners.insert(partition.clone(), index), None, "{partition} went twice");
+        }
+    }
+    owners
+}
+
+proptest! {
+    #[test]
+    fn range_gives_everything_to_who_wants_it(group in group(), layout in layout()) {
+        let shares = Range::new().assign(&group, &layout).expect("an assignment");
+        prop_assert_eq!(owners(&group, &shares).into_keys().collect::<BTreeSet<_>>(), wanted(&group, &layout));
+    }
+
+    #[test]
+    fn cooperative_sticky_ends_and_holds_back_only_what_somebody_claims(group in group(), layout in layout()) {
+        let shares = CooperativeSticky::new().assign(&group, &layout).expect("an assignment");
+        let given: BTreeSet<TopicPartition> = owners(&group, &shares).into_keys().collect();
+        let claimed: BTreeSet<TopicPartition> = group.iter().flat_map(|member| member.subscription.owned.clone()).collect();
+        for held_back in wanted(&group, &layout).difference(&given) {
+            prop_assert!(claimed.contains(held_back), "{} went to nobody", held_back);
+        }
+    }
+
+    #[test]
+    fn cooperative_sticky_settles_when_members_do_as_they_are_told(mut group in group(), layout in layout()) {
+        let mut before = None;
+        for generation in 10..16 {
+            let shares = CooperativeSticky::new().assign(&group, &layout).expect("an assignment");
+            let owners = owners(&group, &shares);
+            for (member, share) in group.iter_mut().zip(shares) {
+                member.subscription.owned = share.partitions;
+                member.subscription.generation = Some(generation);
+            }
+            if before.as_ref() == Some(&owners) {
+                prop_assert_eq!(owners.into_keys().collect::<BTreeSet<_>>(), wanted(&group, &layout));
+                return Ok(());
+            }
+            before = Some(owners);
+        }
+        prop_assert!(false, "still moving after six rounds");
+    }
+}
