@@ -1,0 +1,95 @@
+//! The one task that asks for metadata (M-7).
+
+use super::hub::Hub;
+use crate::net::{Place, Purpose};
+use crate::{Error, ErrorKind};
+use millstream_client_core::cluster::{Creation, Wanted};
+use millstream_client_core::connection::Outgoing;
+use millstream_protocol::ApiKey;
+use millstream_protocol::messages::metadata_request::{MetadataRequest, MetadataRequestTopic};
+use millstream_protocol::messages::{MetadataResponse, StrBytes};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Refreshes until its owner ends it.
+pub(super) async fn run(hub: Arc<Hub>) {
+    let mut timer = hub.runtime.timer();
+    loop {
+        let wanted = {
+            let mut cluster = hub.cluster();
+            let wanted = cluster.poll_request(hub.runtime.now());
+            timer.as_mut().set(cluster.poll_deadline());
+            wanted
+        };
+        match wanted {
+            Some(wanted) => round(&hub, &wanted).await,
+            None => tokio::select! {
+                () = timer.as_mut() => {}
+                () = hub.wake_refresh.notified() => {}
+            },
+        }
+    }
+}
+
+async fn round(hub: &Hub, wanted: &Wanted) {
+    match ask(hub, wanted).await {
+        Ok(answer) => {
+            let image = hub.cluster().handle_answer(hub.runtime.now(), &answer);
+            hub.pool.retain(&image);
+            hub.publish(image);
+            hub.finish_round(None);
+        }
+        Err(error) => {
+            tracing::warn!(%error, "no metadata");
+            hub.cluster().handle_failure(hub.runtime.now());
+            hub.finish_round(Some(error));
+        }
+    }
+}
+
+/// Asks one place after the other; one that is dead or stuck delays the answer and does not prevent it.
+async fn ask(hub: &Hub, wanted: &Wanted) -> Result<MetadataResponse, Error> {
+    let mut tried = String::new();
+    let places = hub.places();
+    let share = u32::try_from(places.len()).unwrap_or(u32::MAX).max(1);
+    let timeout = (hub.options.request_timeout / share).max(hub.options.request_timeout.min(MIN_TIMEOUT));
+    for place in places {
+        let wanted = wanted.clone();
+        let outgoing = Outgoing::new(ApiKey::METADATA, timeout);
+        let link = hub.pool.link(place, Purpose::Other);
+        match link.send(outgoing, move |version| request(&wanted, version)).await {
+            // A broker that has just started may not know anybody yet.
+            Ok(reply) if reply.body.brokers.is_empty() => note(&mut tried, place, &"it knows no brokers yet"),
+            Ok(reply) => return Ok(reply.body),
+            Err(error) => note(&mut tried, place, &error),
+        }
+    }
+    let reason = format!(
+        "no broker answered. Tried: {tried}. Check that the brokers run, that bootstrap.servers names their listeners, and \
+         that nothing on the way blocks the ports"
+    );
+    Err(Error::new(ErrorKind::Unreachable, "connect to the cluster").reason(reason))
+}
+
+/// The least time that one place is given, whatever their number.
+const MIN_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+
+fn note(tried: &mut String, place: Place, why: &dyn std::fmt::Display) {
+    let separator = if tried.is_empty() { "" } else { "; " };
+    // Writing to a string does not fail.
+    let _ = match place {
+        Place::Node(id) => write!(tried, "{separator}node {id} ({why})"),
+        Place::Bootstrap(_) => write!(tried, "{separator}{why}"),
+    };
+}
+
+fn request(wanted: &Wanted, version: i16) -> MetadataRequest {
+    let topics = wanted.topics.as_ref().map(|topics| {
+        let names = topics.iter().map(|name| StrBytes::from_string(name.as_str().to_owned()));
+        names.map(|name| MetadataRequestTopic::default().with_name(Some(name.into()))).collect()
+    });
+    // In version 0 none at all means all.
+    let topics = if version == 0 { Some(topics.unwrap_or_default()) } else { topics };
+    let allowed = wanted.creation == Creation::Allowed || version < 4;
+    MetadataRequest::default().with_topics(topics).with_allow_auto_topic_creation(allowed)
+}

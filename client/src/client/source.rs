@@ -1,0 +1,65 @@
+//! Where a role's connections come from.
+
+use super::{Client, ClientBuilder};
+use crate::Error;
+use crate::config::{ConfigError, check_foreign};
+
+/// Where a role's connections come from: an address, a builder, or a client that is already there.
+#[derive(Debug, Clone)]
+pub struct ClientSource(Source);
+
+#[derive(Debug, Clone)]
+enum Source {
+    Builder(Box<ClientBuilder>),
+    Client(Client),
+}
+
+impl ClientSource {
+    /// Asks the options that follow for its brokers.
+    pub(crate) fn unset() -> Self {
+        ClientBuilder::empty().into()
+    }
+    /// Sets an option of the client by its key, for a role that does not have it.
+    pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
+        match &mut self.0 {
+            Source::Builder(builder) => builder.try_set(key, value).unwrap_or_else(|| check_foreign(key)),
+            Source::Client(_) if super::ClientOptions::KEYS.contains(&key) => {
+                Err(ConfigError::new(key, "belongs to the client, which is already there; set it on `Client::builder`"))
+            }
+            Source::Client(_) => check_foreign(key),
+        }
+    }
+    /// A client, connected if it is new.
+    pub(crate) async fn connect(self) -> Result<Client, Error> {
+        match self.0 {
+            Source::Builder(builder) => builder.build().await,
+            Source::Client(client) => Ok(client),
+        }
+    }
+}
+
+impl From<ClientBuilder> for ClientSource {
+    fn from(builder: ClientBuilder) -> Self {
+        Self(Source::Builder(Box::new(builder)))
+    }
+}
+impl From<Client> for ClientSource {
+    fn from(client: Client) -> Self {
+        Self(Source::Client(client))
+    }
+}
+impl From<&Client> for ClientSource {
+    fn from(client: &Client) -> Self {
+        client.clone().into()
+    }
+}
+macro_rules! addresses {
+    ($($ty:ty),*) => {$(
+        impl From<$ty> for ClientSource {
+            fn from(bootstrap_servers: $ty) -> Self {
+                Client::builder(bootstrap_servers).into()
+            }
+        }
+    )*};
+}
+addresses!(&str, String, &String);

@@ -1,0 +1,374 @@
+//! A link to one broker: a task that connects when there is something to send, and again after the connection broke.
+//!
+//! What is asked while there is no connection waits for it, and fails with it. A link never sends a request twice:
+//! whoever asked decides.
+
+use super::dial::dial;
+use super::stream::Stream;
+use super::{ConnectError, Place, RequestError, Throttled, World};
+use crate::runtime::{Task, sleep_until};
+use bytes::Bytes;
+use hashbrown::HashMap;
+use millstream_client_core::backoff::{Backoff, Random};
+use millstream_client_core::connection::{
+    Broken, ClosedDuring, Connection, ConnectionOptions, Event, Outgoing, RequestId,
+};
+use millstream_protocol::frame::{self, EncodeError, Frame};
+use millstream_protocol::messages::Request;
+use std::future::{Future, poll_fn};
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// How many requests may wait for one connection.
+const QUEUE: usize = 1024;
+
+type Encode = Box<dyn FnOnce(i16, i32, &str) -> Result<Frame, EncodeError> + Send>;
+type Answer = Result<(i16, Bytes), RequestError>;
+
+enum Command {
+    Send { outgoing: Outgoing, encode: Encode, answer: oneshot::Sender<Answer> },
+    Throttle(Duration),
+}
+
+/// An answer and the version that it came in.
+#[derive(Debug)]
+pub(crate) struct Reply<T> {
+    pub(crate) version: i16,
+    pub(crate) place: Place,
+    pub(crate) body: T,
+}
+
+/// A handle on a link. Dropping it closes the connection.
+#[derive(Debug)]
+pub(crate) struct Link {
+    place: Place,
+    commands: mpsc::Sender<Command>,
+    request_timeout: Duration,
+    _task: Task,
+}
+
+impl Link {
+    pub(crate) fn start(world: Arc<World>, place: Place) -> Self {
+        let (commands, inbox) = mpsc::channel(QUEUE);
+        let runtime = Arc::clone(&world.runtime);
+        let request_timeout = world.request_timeout;
+        let task = runtime.spawn(Box::pin(Driver::new(world, place, inbox).run()));
+        Self { place, commands, request_timeout, _task: task }
+    }
+    /// How long a request may take unless it says otherwise.
+    pub(crate) const fn request_timeout(&self) -> Duration {
+        self.request_timeout
+    }
+    /// Takes a request now, in the order of the calls; the future waits for its answer. A request whose future is dropped
+    /// before it is on its way is not sent. `build` gets the agreed version.
+    pub(crate) fn send<R: Request, B>(
+        &self,
+        mut outgoing: Outgoing,
+        build: B,
+    ) -> impl Future<Output = Result<Reply<R::Response>, RequestError>> + Send + use<R, B>
+    where
+        R::Response: Throttled,
+        B: FnOnce(i16) -> R + Send + 'static,
+    {
+        outgoing.api = R::KEY;
+        let (answer, answered) = oneshot::channel();
+        let encode: Encode =
+            Box::new(|version, id, client| frame::encode_request(version, id, Some(client), &build(version)));
+        let taken = self.commands.try_send(Command::Send { outgoing, encode, answer });
+        let commands = self.commands.downgrade();
+        let place = self.place;
+        async move {
+            taken.map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => RequestError::Overloaded,
+                mpsc::error::TrySendError::Closed(_) => RequestError::Closed,
+            })?;
+            let (version, payload) = answered.await.map_err(|_| RequestError::Closed)??;
+            let (_, body) = frame::decode_response::<R>(version, payload)
+                .map_err(|error| RequestError::Malformed(super::error::Whole(&error).to_string()))?;
+            let pause = body.throttle_time();
+            if !pause.is_zero()
+                && let Some(commands) = commands.upgrade()
+            {
+                // A full queue is slow enough.
+                let _ = commands.try_send(Command::Throttle(pause));
+            }
+            Ok(Reply { version, place, body })
+        }
+    }
+    /// Takes a request that has no answer (P-9); the future waits until it is on its way.
+    pub(crate) fn send_unanswered<R: Request, B>(
+        &self,
+        mut outgoing: Outgoing,
+        build: B,
+    ) -> impl Future<Output = Result<i16, RequestError>> + Send + use<R, B>
+    where
+        B: FnOnce(i16) -> R + Send + 'static,
+    {
+        outgoing.api = R::KEY;
+        outgoing.answered = false;
+        let (answer, answered) = oneshot::channel();
+        let encode: Encode =
+            Box::new(|version, id, client| frame::encode_request(version, id, Some(client), &build(version)));
+        let taken = self.commands.try_send(Command::Send { outgoing, encode, answer });
+        async move {
+            taken.map_err(|_| RequestError::Overloaded)?;
+            answered.await.map_err(|_| RequestError::Closed)?.map(|(version, _)| version)
+        }
+    }
+}
+
+/// The task behind a link.
+struct Driver {
+    world: Arc<World>,
+    place: Place,
+    inbox: mpsc::Receiver<Command>,
+    random: Random,
+    backoff: Backoff,
+    setup_closes: u8,
+}
+
+/// After so many connections that were closed at the first request, ApiVersions is asked in its oldest form once (W-3).
+const SETUP_CLOSES: u8 = 2;
+
+impl Driver {
+    fn new(world: Arc<World>, place: Place, inbox: mpsc::Receiver<Command>) -> Self {
+        let random = Random::new(world.runtime.seed());
+        let backoff = Backoff::new(world.reconnect_backoff, world.reconnect_backoff_max);
+        Self { world, place, inbox, random, backoff, setup_closes: 0 }
+    }
+
+    // Idle ── a command ──▶ Dialing ── open ──▶ Serving ── broken, or done ──▶ Idle
+    //   ▲                       │ failed: everything that waits fails
+    //   └────── backoff ◀───────┘
+    async fn run(mut self) {
+        while let Some(first) = self.inbox.recv().await {
+            let failure = match self.open().await {
+                Ok(serving) => match serving.run(&mut self.inbox, first).await {
+                    Ended::Closed => return,
+                    Ended::Broken { broken, was_ready } => self.handle_broken(&broken, was_ready),
+                },
+                Err(error) => {
+                    tracing::debug!(place = %self.place, %error, "no connection");
+                    self.fail_waiting(first, &RequestError::Connect(error));
+                    true
+                }
+            };
+            if failure {
+                let wait = self.backoff.next(&mut self.random);
+                let runtime = &self.world.runtime;
+                sleep_until(&**runtime, runtime.now() + wait).await;
+            } else {
+                self.backoff.reset();
+            }
+        }
+    }
+
+    async fn open(&mut self) -> Result<Serving, ConnectError> {
+        let address = self.world.address(self.place)?;
+        let socket = dial(&*self.world.runtime, &address, self.world.setup_timeout).await?;
+        let mut options = ConnectionOptions::new(self.world.client_id.as_str());
+        options.setup_timeout = self.world.setup_timeout;
+        if self.setup_closes >= SETUP_CLOSES {
+            self.setup_closes = 0;
+            options.first_version = Some(0);
+        }
+        let connection = Connection::new(self.world.runtime.now(), options);
+        Ok(Serving {
+            world: Arc::clone(&self.world),
+            address: address.to_string(),
+            stream: Stream::new(socket),
+            connection,
+            waiting: HashMap::new(),
+            first: None,
+            was_ready: false,
+        })
+    }
+
+    /// Whether the end of a connection is a failure that the next try should wait for.
+    fn handle_broken(&mut self, broken: &Broken, was_ready: bool) -> bool {
+        tracing::debug!(place = %self.place, %broken, "connection ended");
+        let closed_early = matches!(broken, Broken::Closed(ClosedDuring::Setup));
+        self.setup_closes = if closed_early { self.setup_closes.saturating_add(1) } else { 0 };
+        if was_ready {
+            self.backoff.reset();
+        }
+        !matches!(broken, Broken::Closed(ClosedDuring::Idle))
+    }
+
+    fn fail_waiting(&mut self, first: Command, error: &RequestError) {
+        let mut next = Some(first);
+        while let Some(command) = next {
+            if let Command::Send { answer, .. } = command {
+                let _ = answer.send(Err(error.clone()));
+            }
+            next = self.inbox.try_recv().ok();
+        }
+    }
+}
+
+enum Ended {
+    /// The handle is gone.
+    Closed,
+    Broken {
+        broken: Broken,
+        was_ready: bool,
+    },
+}
+
+/// A link with an open socket.
+struct Serving {
+    world: Arc<World>,
+    address: String,
+    stream: Stream,
+    connection: Connection,
+    waiting: HashMap<RequestId, oneshot::Sender<Answer>>,
+    /// What the connection was opened for, until the versions are agreed on.
+    first: Option<Command>,
+    was_ready: bool,
+}
+
+impl Serving {
+    async fn run(mut self, inbox: &mut mpsc::Receiver<Command>, first: Command) -> Ended {
+        self.first = Some(first);
+        let mut timer = self.world.runtime.timer();
+        let ended = poll_fn(|cx| {
+            loop {
+                if let Poll::Ready(ended) = self.poll_io(cx, inbox) {
+                    return Poll::Ready(ended);
+                }
+                timer.as_mut().set(self.connection.poll_deadline());
+                if timer.as_mut().poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                if let Err(broken) = self.connection.handle_timeout(self.world.runtime.now()) {
+                    return Poll::Ready(Some(broken));
+                }
+            }
+        })
+        .await;
+        match ended {
+            None => Ended::Closed,
+            Some(broken) => {
+                self.fail(inbox, &broken);
+                Ended::Broken { broken, was_ready: self.was_ready }
+            }
+        }
+    }
+
+    /// Moves everything that can move. Ready with why the connection ended; none when the handle is gone.
+    fn poll_io(&mut self, cx: &mut Context<'_>, inbox: &mut mpsc::Receiver<Command>) -> Poll<Option<Broken>> {
+        loop {
+            if self.connection.is_ready() {
+                if let Some(first) = self.first.take() {
+                    self.handle(first);
+                }
+                while !self.stream.is_full() {
+                    match inbox.poll_recv(cx) {
+                        Poll::Ready(Some(command)) => self.handle(command),
+                        Poll::Ready(None) => return Poll::Ready(None),
+                        Poll::Pending => break,
+                    }
+                }
+            }
+            let was_full = self.stream.is_full();
+            if let Poll::Ready(Err(_)) = self.poll_write(cx) {
+                return Poll::Ready(Some(self.connection.handle_closed()));
+            }
+            if was_full && !self.stream.is_full() {
+                continue;
+            }
+            match self.stream.poll_read(cx, self.connection.read_buffer()) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(Some(self.connection.handle_closed())),
+                Poll::Ready(Ok(_)) => {}
+            }
+            if let Err(broken) = self.connection.handle_read(self.world.runtime.now()) {
+                return Poll::Ready(Some(broken));
+            }
+            while let Some(event) = self.connection.poll_event() {
+                self.handle_event(event);
+            }
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        loop {
+            while !self.stream.is_full() {
+                let Some(frame) = self.connection.poll_transmit(self.world.runtime.now()) else { break };
+                self.stream.push(frame);
+            }
+            let filled = self.stream.is_full();
+            std::task::ready!(self.stream.poll_write(cx))?;
+            if !filled {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+
+    fn handle(&mut self, command: Command) {
+        let now = self.world.runtime.now();
+        match command {
+            Command::Throttle(pause) => self.connection.handle_throttle(now, pause),
+            Command::Send { answer, .. } if answer.is_closed() => {}
+            Command::Send { outgoing, encode, answer } => match self.send(&outgoing, encode) {
+                Ok((id, _)) if outgoing.answered => {
+                    self.waiting.insert(id, answer);
+                }
+                Ok((_, version)) => {
+                    let _ = answer.send(Ok((version, Bytes::new())));
+                }
+                Err(error) => {
+                    let _ = answer.send(Err(error));
+                }
+            },
+        }
+    }
+
+    fn send(&mut self, outgoing: &Outgoing, encode: Encode) -> Result<(RequestId, i16), RequestError> {
+        let mut sent_version = 0;
+        let sent = self.connection.send(self.world.runtime.now(), outgoing, |version, id, client| {
+            sent_version = version;
+            encode(version, id, client)
+        });
+        Ok((sent?, sent_version))
+    }
+
+    fn handle_event(&mut self, event: Event) {
+        match event {
+            Event::Ready(versions) => {
+                self.was_ready = true;
+                self.world.features.lock().unwrap_or_else(PoisonError::into_inner).handle_versions(&versions);
+            }
+            Event::Answer { id, version, payload } => {
+                if let Some(answer) = self.waiting.remove(&id) {
+                    let _ = answer.send(Ok((version, payload)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Everything that waits fails. Before the versions were agreed on nothing was sent, so that is a failure to connect.
+    fn fail(&mut self, inbox: &mut mpsc::Receiver<Command>, broken: &Broken) {
+        for (_, answer) in self.waiting.drain() {
+            let _ = answer.send(Err(RequestError::Broken { broken: broken.clone(), written: true }));
+        }
+        if self.was_ready {
+            return;
+        }
+        let error = RequestError::Connect(ConnectError::Setup(self.address.clone(), broken.clone()));
+        let mut next = self.first.take();
+        while let Some(command) = next {
+            if let Command::Send { answer, .. } = command {
+                let _ = answer.send(Err(error.clone()));
+            }
+            next = inbox.try_recv().ok();
+        }
+    }
+}
+
+/// Links go between threads.
+const fn _is_send<T: Send + Sync>() {}
+const _: () = _is_send::<Link>();

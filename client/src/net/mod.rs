@@ -1,0 +1,15 @@
+//! Connections: opening them, keeping them by broker and purpose, and what can go wrong on them.
+
+mod address;
+mod dial;
+mod error;
+mod link;
+mod pool;
+mod stream;
+mod throttle;
+
+pub(crate) use address::{Address, parse_bootstrap};
+pub(crate) use error::{ConnectError, RequestError};
+pub(crate) use link::{Link, Reply};
+pub(crate) use pool::{Place, Pool, Purpose, World};
+pub(crate) use throttle::Throttled;

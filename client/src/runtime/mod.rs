@@ -1,0 +1,88 @@
+//! The one door to sockets, clocks, chance, tasks and threads.
+//!
+//! Everything in this package and in `millstream` that opens a socket, sleeps, spawns or starts a thread goes through
+//! [`Runtime`]: [`TokioRuntime`] in production, one seeded thread in simulation.
+
+mod task;
+mod tokio;
+
+pub use self::task::{Panicked, Task, Thread};
+pub use self::tokio::TokioRuntime;
+
+use ::tokio::io::{AsyncRead, AsyncWrite};
+use millstream_protocol::Timestamp;
+use std::fmt::Debug;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A future that any thread may drive.
+pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// What a thread with its own reactor runs; it gets the runtime of that thread.
+pub type IoMain = Box<dyn FnOnce(Arc<dyn Runtime>) -> BoxFuture<()> + Send>;
+
+/// Sockets, clocks, chance, tasks and threads.
+pub trait Runtime: Debug + Send + Sync + 'static {
+    /// The monotonic time.
+    fn now(&self) -> Instant;
+    /// The time of the calendar: for timestamps of records, never for control flow.
+    fn wall_clock(&self) -> Timestamp;
+    /// A seed for a generator; another one each time.
+    fn seed(&self) -> u64;
+    /// A timer that is not set.
+    fn timer(&self) -> Pin<Box<dyn Timer>>;
+    /// All addresses of a host: of a name, or of an IPv4 or IPv6 address without brackets.
+    fn resolve(&self, host: &str, port: u16) -> BoxFuture<io::Result<Vec<SocketAddr>>>;
+    /// Opens a stream, without Nagle's delay (W-17).
+    fn connect(&self, address: SocketAddr) -> BoxFuture<io::Result<Box<dyn Socket>>>;
+    /// Starts a task beside the caller. Its owner is whoever holds the [`Task`].
+    fn spawn(&self, task: BoxFuture<()>) -> Task;
+    /// Starts a thread for code that may block.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no more threads.
+    fn start_thread(&self, name: &str, main: Box<dyn FnOnce() + Send>) -> io::Result<Thread>;
+    /// Starts a thread with a reactor of its own, which nothing on other threads can hold up.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no more threads, or no more of what a reactor needs.
+    fn start_io_thread(&self, name: &str, main: IoMain) -> io::Result<Thread>;
+}
+
+/// A stream of bytes, both ways.
+pub trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Socket for S {}
+
+/// Waits until a time. Not set, it waits for ever.
+pub trait Timer: Future<Output = ()> + Send {
+    /// Sets another time, or none.
+    fn set(self: Pin<&mut Self>, at: Option<Instant>);
+}
+
+/// Waits until `at`.
+pub async fn sleep_until(runtime: &dyn Runtime, at: Instant) {
+    let mut timer = runtime.timer();
+    timer.as_mut().set(Some(at));
+    timer.await;
+}
+
+/// Waits for `future`, at most until `at`; none when the time came first.
+pub async fn timeout_at<F: Future>(runtime: &dyn Runtime, at: Instant, future: F) -> Option<F::Output> {
+    let mut timer = runtime.timer();
+    timer.as_mut().set(Some(at));
+    let mut future = std::pin::pin!(future);
+    std::future::poll_fn(|cx| {
+        use std::task::Poll;
+        if let Poll::Ready(output) = future.as_mut().poll(cx) {
+            return Poll::Ready(Some(output));
+        }
+        timer.as_mut().poll(cx).map(|()| None)
+    })
+    .await
+}

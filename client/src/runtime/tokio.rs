@@ -1,0 +1,119 @@
+//! The production runtime: tokio's reactor, the system's threads.
+
+use super::{BoxFuture, IoMain, Panicked, Runtime, Socket, Task, Thread, Timer};
+use crate::{Error, ErrorKind};
+use millstream_protocol::Timestamp;
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Instant, SystemTime};
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+/// Tokio, as the caller runs it.
+#[derive(Debug, Clone)]
+pub struct TokioRuntime(Handle);
+
+impl TokioRuntime {
+    /// The runtime that the caller is in. It needs its I/O and time drivers, which `#[tokio::main]` enables.
+    ///
+    /// # Errors
+    ///
+    /// When the caller is in none.
+    pub fn current() -> Result<Self, Error> {
+        Handle::try_current().map(Self).map_err(|error| {
+            Error::new(ErrorKind::Misuse, "find the tokio runtime")
+                .reason("this must be called inside a tokio runtime, such as `#[tokio::main]` makes")
+                .because(error)
+        })
+    }
+    /// A runtime by its handle.
+    #[must_use]
+    pub const fn new(handle: Handle) -> Self {
+        Self(handle)
+    }
+}
+
+impl Runtime for TokioRuntime {
+    fn now(&self) -> Instant {
+        tokio::time::Instant::now().into_std()
+    }
+    fn wall_clock(&self) -> Timestamp {
+        SystemTime::now().into()
+    }
+    fn seed(&self) -> u64 {
+        RandomState::new().hash_one(0_u8)
+    }
+    fn timer(&self) -> Pin<Box<dyn Timer>> {
+        Box::pin(TokioTimer { handle: self.0.clone(), sleep: None })
+    }
+    fn resolve(&self, host: &str, port: u16) -> BoxFuture<io::Result<Vec<SocketAddr>>> {
+        let host = host.to_owned();
+        Box::pin(async move { Ok(tokio::net::lookup_host((host.as_str(), port)).await?.collect()) })
+    }
+    fn connect(&self, address: SocketAddr) -> BoxFuture<io::Result<Box<dyn Socket>>> {
+        Box::pin(async move {
+            let stream = TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            Ok(Box::new(stream) as Box<dyn Socket>)
+        })
+    }
+    fn spawn(&self, task: BoxFuture<()>) -> Task {
+        let (ended, finished) = oneshot::channel();
+        let handle = self.0.spawn(async move {
+            let _ended = ended;
+            task.await;
+        });
+        Task::new(finished, move || handle.abort())
+    }
+    fn start_thread(&self, name: &str, main: Box<dyn FnOnce() + Send>) -> io::Result<Thread> {
+        let handle = std::thread::Builder::new().name(name.to_owned()).spawn(main)?;
+        Ok(Thread::new(move || handle.join().map_err(|payload| Panicked::new(&*payload))))
+    }
+    fn start_io_thread(&self, name: &str, main: IoMain) -> io::Result<Thread> {
+        let reactor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime: Arc<dyn Runtime> = Arc::new(Self(reactor.handle().clone()));
+        self.start_thread(name, Box::new(move || reactor.block_on(main(runtime))))
+    }
+}
+
+/// A tokio sleep that is made when it is first needed and used again after.
+struct TokioTimer {
+    handle: Handle,
+    sleep: Option<(Pin<Box<tokio::time::Sleep>>, bool)>,
+}
+
+impl Timer for TokioTimer {
+    fn set(mut self: Pin<&mut Self>, at: Option<Instant>) {
+        let this = &mut *self;
+        match (at.map(tokio::time::Instant::from_std), &mut this.sleep) {
+            (Some(at), Some((sleep, set))) => {
+                if !*set || sleep.deadline() != at {
+                    sleep.as_mut().reset(at);
+                }
+                *set = true;
+            }
+            (Some(at), empty) => {
+                let _entered = this.handle.enter();
+                *empty = Some((Box::pin(tokio::time::sleep_until(at)), true));
+            }
+            (None, Some((_, set))) => *set = false,
+            (None, None) => {}
+        }
+    }
+}
+impl Future for TokioTimer {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.sleep {
+            Some((sleep, true)) => sleep.as_mut().poll(cx),
+            // Setting it needs `&mut`: whoever does polls it again.
+            _ => Poll::Pending,
+        }
+    }
+}
