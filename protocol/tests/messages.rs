@@ -7,7 +7,7 @@ use millstream_protocol::picture::Picture;
 use millstream_protocol::{ApiKey, api, frame};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use wire::{bytes, int16, rows};
+use wire::{bytes, forget_unaligned_records, int16, rows};
 
 /// What Kafka 4.4 has and this crate does not speak; a client loses nothing that this project uses.
 const NOT_SPOKEN: [(&str, i16); 22] = [
@@ -60,19 +60,6 @@ impl Row {
         forget_unaligned_records(self.api, &mut json);
         assert_eq!(json, self.json, "{}", self.about);
         assert_eq!(picture.length(), Ok(self.body.len()), "{}", self.about);
-    }
-}
-
-/// Kafka's JSON converter finds these records read to their end already, and writes none.
-fn forget_unaligned_records(api: ApiKey, json: &mut Value) {
-    if api != ApiKey::FETCH_SNAPSHOT {
-        return;
-    }
-    let topics = json.get_mut("topics").and_then(Value::as_array_mut);
-    let partitions =
-        topics.into_iter().flatten().filter_map(|topic| topic.get_mut("partitions")?.as_array_mut()).flatten();
-    for records in partitions.filter_map(|partition| partition.get_mut("unalignedRecords")) {
-        *records = "".into();
     }
 }
 

@@ -77,7 +77,7 @@ struct Row {
 }
 
 macro_rules! rows {
-    ($($name:ident $key:ident $request:ident $response:ident $min:literal $max:literal $flexible:expr;)*) => {
+    ($($name:ident $key:ident $request:ident $response:ident $min:literal $max:literal $flexible:tt $whose:ident;)*) => {
         // In the order of the keys.
         const TABLE: &[Row] = &[$(Row {
             key: ApiKey::$key,

@@ -11,13 +11,14 @@ mod limits;
 mod shape;
 #[rustfmt::skip]
 mod shapes;
+mod strip;
 mod walk;
 mod walker;
 
 pub(crate) use limits::Limits;
 pub(crate) use shape::Shape;
 pub(crate) use shapes::embedded;
-pub(crate) use walk::{Value, Visit, walk};
+pub(crate) use walk::{Value, Visit, Walked, walk};
 pub(crate) use walker::Walker;
 
 use crate::ApiKey;
@@ -41,17 +42,25 @@ pub(crate) fn shape(api: ApiKey, direction: Direction) -> Option<&'static Shape>
 
 /// Lets a body through to its decoder, after a walk over it unless the decoder needs none.
 pub(crate) fn check(api: ApiKey, direction: Direction, version: i16, body: Bytes) -> Result<Checked, Malformed> {
-    if !checks_bounds(api, direction == Direction::Request) {
-        let shape = shape(api, direction).ok_or_else(|| Malformed::new("no such API is known here"))?;
-        check_shape(shape, version, &body)?;
+    if checks_bounds(api, direction == Direction::Request) {
+        return Ok(Checked::new(body));
     }
-    Ok(Checked::new(body))
+    let shape = shape(api, direction).ok_or_else(|| Malformed::new("no such API is known here"))?;
+    check_shape(shape, version, body)
 }
 
-/// Walks over a body of this shape.
-pub(crate) fn check_shape(shape: &Shape, version: i16, body: &[u8]) -> Result<usize, Malformed> {
-    walk(shape, version, body, Limits::DEFAULT, &mut Blind)
+/// Lets a body of this shape through, after a walk over it.
+///
+/// Unknown tagged fields reach the decoder, which keeps them to be written again, unless there are many: each costs it
+/// up to 420 bytes for two on the wire, and nobody reads them.
+pub(crate) fn check_shape(shape: &Shape, version: i16, body: Bytes) -> Result<Checked, Malformed> {
+    let walked = walk(shape, version, &body, Limits::DEFAULT, &mut Blind)?;
+    let many = walked.unknown_tags > KEPT_UNKNOWN_TAGS;
+    Ok(Checked::new(if many { strip::without_unknown_tags(shape, version, &body)? } else { body }))
 }
+
+/// Unknown tagged fields of one message that reach the decoder.
+const KEPT_UNKNOWN_TAGS: usize = 64;
 
 /// Why a decoder refused what the guard let through: text that is not UTF-8, in which field, if that is what it is.
 pub(crate) fn explain(shape: &Shape, version: i16, body: &[u8]) -> Option<Malformed> {
@@ -59,7 +68,7 @@ pub(crate) fn explain(shape: &Shape, version: i16, body: &[u8]) -> Option<Malfor
 }
 
 /// Looks at nothing.
-struct Blind;
+pub(crate) struct Blind;
 impl Visit<'_> for Blind {}
 
 /// Looks at text.
@@ -70,5 +79,103 @@ impl<'a> Visit<'a> for Utf8 {
             Value::Text(text) if std::str::from_utf8(text).is_err() => Err(Malformed::new("text that is not UTF-8")),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame;
+    use crate::messages::{FetchSnapshotRequest, RequestKind, fetch_snapshot_request::*};
+    use std::fmt::Write;
+
+    fn snapshot_request(unknown: i32) -> FetchSnapshotRequest {
+        let tags = || (100..100 + unknown).map(|tag| (tag, Bytes::from_static(b"new"))).collect();
+        let partition = PartitionSnapshot::default().with_partition(3).with_unknown_tagged_fields(tags());
+        let topic = TopicSnapshot::default().with_partitions(vec![partition; 2]).with_unknown_tagged_fields(tags());
+        let request = FetchSnapshotRequest::default().with_topics(vec![topic; 2]).with_unknown_tagged_fields(tags());
+        // A known tagged field beside the unknown ones.
+        request.with_cluster_id(Some(crate::messages::StrBytes::from_static_str("c")))
+    }
+
+    #[test]
+    fn many_unknown_tags_are_dropped_and_few_are_kept() {
+        let read_back = |unknown| {
+            let sent = RequestKind::from(snapshot_request(unknown));
+            let payload = frame::encode_any_request(1, 0, None, &sent).expect("written").payload();
+            let body = frame::decode_request_header(&payload).expect("a header").body_of(&payload);
+            frame::decode_request::<FetchSnapshotRequest>(1, body).expect("read")
+        };
+        assert_eq!(read_back(9), snapshot_request(9));
+        assert_eq!(read_back(200), snapshot_request(0));
+    }
+
+    #[test]
+    fn errors_name_the_field_and_the_byte() {
+        // (API, direction, version, body as hex, what is wrong)
+        let cases = [
+            (
+                ApiKey::METADATA,
+                Direction::Response,
+                1,
+                "7fffffff",
+                "field brokers at byte 0: 2147483647 elements, and room for 0 at most in the bytes left",
+            ),
+            (
+                ApiKey::METADATA,
+                Direction::Response,
+                0,
+                "0000000100000007ffff",
+                "field brokers[0].host at byte 8: null, which this field cannot be",
+            ),
+            (ApiKey::METADATA, Direction::Request, 0, "00000001fffe", "field topics[0].name at byte 4: a length of -2"),
+            (
+                ApiKey::HEARTBEAT,
+                Direction::Request,
+                4,
+                "0278000000010279 00 ffffffff7f",
+                "byte 9: a varint of more than 32 bits",
+            ),
+            (
+                ApiKey::HEARTBEAT,
+                Direction::Response,
+                4,
+                "0000000000000102",
+                "byte 8: 1 bytes are needed here and 0 are left",
+            ),
+            (
+                ApiKey::HEARTBEAT,
+                Direction::Response,
+                4,
+                "000000000000d00f",
+                "byte 8: 1 bytes are needed here and 0 are left",
+            ),
+            (
+                ApiKey::HEARTBEAT,
+                Direction::Response,
+                4,
+                "000000000000914e",
+                "byte 6: 10001 tagged fields; the limit is 10000",
+            ),
+            (
+                ApiKey::API_VERSIONS,
+                Direction::Response,
+                3,
+                "00000100000000010302 00000000",
+                "field zkMigrationReady at byte 10: a tagged field of 2 bytes holds 1",
+            ),
+            (ApiKey::METADATA, Direction::Request, 99, "", "there is no such version, only 0 to 13"),
+        ];
+        let mut wrong = String::new();
+        for (api, direction, version, hex, expected) in cases {
+            let hex = hex.replace(' ', "");
+            let body: Vec<u8> =
+                (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")).collect();
+            let error = check(api, direction, version, body.into()).expect_err(expected).to_string();
+            if error != expected {
+                writeln!(wrong, "{error}\n  not {expected}").expect("text");
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong}");
     }
 }

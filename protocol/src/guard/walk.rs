@@ -3,6 +3,7 @@
 use super::shape::{Field, Kind, Shape};
 use super::{Limits, Walker};
 use crate::codec::Malformed;
+use std::ops::Range;
 
 /// One value on the wire.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,11 +38,24 @@ pub(crate) trait Visit<'a> {
     fn value(&mut self, _value: Value<'a>) -> Result<(), Malformed> {
         Ok(())
     }
-    /// A tagged field that the shape does not know.
-    fn unknown_tag(&mut self, _tag: u32, _content: &'a [u8]) {}
+    /// Tagged fields begin, this many; their count stands at these bytes.
+    fn open_tags(&mut self, _count: u32, _at: Range<usize>) {}
+    /// Tagged fields end.
+    fn close_tags(&mut self) {}
+    /// A tagged field that the shape does not know, at these bytes.
+    fn unknown_tag(&mut self, _tag: u32, _content: &'a [u8], _at: Range<usize>) {}
 }
 
-/// Walks over the body at the front of `bytes` and returns its length.
+/// What a walk came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Walked {
+    /// Bytes of the body; what follows was not looked at.
+    pub(crate) length: usize,
+    /// Tagged fields that the shape does not know.
+    pub(crate) unknown_tags: usize,
+}
+
+/// Walks over the body at the front of `bytes`.
 ///
 /// # Errors
 ///
@@ -52,15 +66,15 @@ pub(crate) fn walk<'a, V: Visit<'a>>(
     bytes: &'a [u8],
     limits: Limits,
     visit: &mut V,
-) -> Result<usize, Malformed> {
+) -> Result<Walked, Malformed> {
     if !shape.versions.contains(version) {
         let (first, last) = (shape.versions.0, shape.versions.1);
         return Err(Malformed::new(format!("there is no such version, only {first} to {last}")));
     }
     let flexible = shape.flexible.contains(version);
-    let mut walk = Walk { at: Walker::new(bytes), version, flexible, limits, elements: 0, visit };
+    let mut walk = Walk { at: Walker::new(bytes), version, flexible, limits, elements: 0, unknown_tags: 0, visit };
     walk.fields(shape.fields)?;
-    Ok(walk.at.position())
+    Ok(Walked { length: walk.at.position(), unknown_tags: walk.unknown_tags })
 }
 
 struct Walk<'a, 'v, V> {
@@ -70,6 +84,7 @@ struct Walk<'a, 'v, V> {
     limits: Limits,
     /// Elements met so far that decoding will allocate for.
     elements: usize,
+    unknown_tags: usize,
     visit: &'v mut V,
 }
 
@@ -96,7 +111,11 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
     }
 
     fn tagged_fields(&mut self, fields: &'static [Field]) -> Result<(), Malformed> {
-        for _ in 0..self.at.tagged_count(&self.limits)? {
+        let start = self.at.position();
+        let count = self.at.tagged_count(&self.limits)?;
+        self.visit.open_tags(count, start..self.at.position());
+        for _ in 0..count {
+            let start = self.at.position();
             let (tag, size) = self.at.tag()?;
             let version = self.version;
             let known = fields.iter().find(|field| field.tagged.contains(version) && field.tag == tag);
@@ -104,10 +123,12 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
                 Some(field) => self.tagged_field(field, size)?,
                 None => {
                     let content = self.at.take(size)?;
-                    self.visit.unknown_tag(tag, content);
+                    self.unknown_tags += 1;
+                    self.visit.unknown_tag(tag, content, start..self.at.position());
                 }
             }
         }
+        self.visit.close_tags();
         Ok(())
     }
 

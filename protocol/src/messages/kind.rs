@@ -4,7 +4,7 @@ use super::*;
 use crate::codec::{Body, BodyWriter, Checked, Malformed};
 
 macro_rules! kinds {
-    ($($name:ident $key:ident $request:ident $response:ident $min:literal $max:literal $flexible:expr;)*) => {
+    ($($name:ident $key:ident $request:ident $response:ident $min:literal $max:literal $flexible:tt $whose:ident;)*) => {
         /// A request of any API.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]

@@ -29,8 +29,15 @@ pub trait Request: Message + Into<RequestKind> {
     type Response: Message + Into<ResponseKind>;
 }
 
+macro_rules! body {
+    (foreign $request:ident $response:ident) => {
+        foreign_body!($request, $response);
+    };
+    // Written by hand, beside the types.
+    (own $request:ident $response:ident) => {};
+}
 macro_rules! requests {
-    ($($name:ident $key:ident $request:ident $response:ident $min:literal $max:literal $flexible:expr;)*) => {
+    ($($name:ident $key:ident $request:ident $response:ident $min:literal $max:literal $flexible:tt $whose:ident;)*) => {
         $(
             impl Message for $request {}
             impl Message for $response {}
@@ -39,7 +46,7 @@ macro_rules! requests {
                 type Response = $response;
             }
         )*
-        foreign_body!($($request, $response,)*);
+        $(body!($whose $request $response);)*
     };
 }
 for_each_api!(requests);

@@ -75,11 +75,10 @@ impl<'a> Picture<'a> {
     ///
     /// When the bytes are no such message.
     pub fn length(&self) -> Result<usize, DecodeError> {
-        guard::check_shape(self.shape, self.version, self.body)
-            .map_err(|malformed| DecodeError::new(self.site, malformed))
+        Ok(self.walk(&mut guard::Blind)?.length)
     }
 
-    fn walk(&self, visit: &mut impl guard::Visit<'a>) -> Result<usize, DecodeError> {
+    fn walk(&self, visit: &mut impl guard::Visit<'a>) -> Result<guard::Walked, DecodeError> {
         guard::walk(self.shape, self.version, self.body, Limits::DEFAULT, visit)
             .map_err(|malformed| DecodeError::new(self.site, malformed))
     }
@@ -92,7 +91,7 @@ impl fmt::Display for Picture<'_> {
         let walked = self.walk(&mut outline);
         f.write_str(&outline.text)?;
         match walked {
-            Ok(end) => writeln!(f, "{end:>6}  end"),
+            Ok(walked) => writeln!(f, "{:>6}  end", walked.length),
             Err(error) => writeln!(f, "     ?  {error}"),
         }
     }

@@ -4,6 +4,7 @@ use super::json::escaped;
 use crate::codec::Malformed;
 use crate::guard::{Value, Visit};
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Longer text and bytes are cut here.
 const SHOWN: usize = 64;
@@ -56,7 +57,8 @@ impl<'a> Visit<'a> for Outline {
         self.line(&shown(value));
         Ok(())
     }
-    fn unknown_tag(&mut self, tag: u32, content: &'a [u8]) {
+    fn unknown_tag(&mut self, tag: u32, content: &'a [u8], at: Range<usize>) {
+        self.at = at.start;
         self.line(&format!("unknown tag {tag}: {}", shown(Value::Bytes(content))));
     }
 }
