@@ -5,19 +5,24 @@
 pub mod api;
 mod api_key;
 mod codec;
+pub mod compression;
 mod error_code;
 pub mod frame;
 mod guard;
 mod headers;
 mod ids;
 pub mod messages;
+mod murmur2;
 pub mod picture;
+pub mod record;
 mod timestamp;
 mod topic;
 
 pub use api_key::ApiKey;
+pub use compression::{Compression, CompressionError, Compressor, Decompressor};
 pub use error_code::ErrorCode;
 pub use headers::{Header, Headers};
 pub use ids::{LeaderEpoch, NodeId, Offset, PartitionId, ProducerEpoch, ProducerId};
+pub use murmur2::{murmur2, partition_for_key};
 pub use timestamp::Timestamp;
 pub use topic::{TopicName, TopicPartition};

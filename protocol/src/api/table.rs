@@ -12,8 +12,8 @@ pub(crate) const NEVER: i16 = i16::MAX;
 macro_rules! for_each_api {
     ($then:ident) => {
         $then! {
-            Produce PRODUCE ProduceRequest ProduceResponse 3 13 9 foreign;
-            Fetch FETCH FetchRequest FetchResponse 4 18 12 foreign;
+            Produce PRODUCE ProduceRequest ProduceResponse 3 13 9 own;
+            Fetch FETCH FetchRequest FetchResponse 4 18 12 own;
             ListOffsets LIST_OFFSETS ListOffsetsRequest ListOffsetsResponse 1 10 6 foreign;
             Metadata METADATA MetadataRequest MetadataResponse 0 13 9 foreign;
             OffsetCommit OFFSET_COMMIT OffsetCommitRequest OffsetCommitResponse 2 9 8 foreign;

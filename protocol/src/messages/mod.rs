@@ -4,7 +4,13 @@
 //! are this crate's own. Their decoders are reached through [`frame`](crate::frame) only, behind the guard.
 //! Other packages name these types inside, never in a public signature.
 
+pub mod fetch_request;
+pub mod fetch_response;
+mod field;
 mod kind;
+pub mod produce_request;
+pub mod produce_response;
+mod record_data;
 
 pub use kafka_protocol::messages::*;
 pub use kafka_protocol::protocol::StrBytes;
@@ -14,6 +20,12 @@ pub use uuid::Uuid;
 
 // Ours, in place of `kafka-protocol`'s of the same name.
 pub use crate::ApiKey;
+pub use fetch_request::FetchRequest;
+pub use fetch_response::FetchResponse;
+pub use field::TaggedFields;
+pub use produce_request::ProduceRequest;
+pub use produce_response::ProduceResponse;
+pub use record_data::RecordData;
 
 use crate::api::for_each_api;
 use crate::codec::{Body, foreign_body};

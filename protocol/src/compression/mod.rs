@@ -1,0 +1,348 @@
+//! The codecs of record batches: gzip, snappy, lz4, zstd, each behind a feature of its name.
+//!
+//! A [`Compressor`] and a [`Decompressor`] hold what a codec can use again: tables, windows, scratch space.
+//! Keep one per thread. What comes from the network is inflated only up to a limit.
+
+mod error;
+#[cfg(feature = "gzip")]
+mod gzip;
+#[cfg(feature = "lz4")]
+mod lz4;
+#[cfg(feature = "snappy")]
+mod snappy;
+#[cfg(feature = "lz4")]
+mod xxh32;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+pub use error::CompressionError;
+
+use std::fmt;
+
+/// How a batch's records are compressed (`compression.type`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Compression {
+    /// As they are.
+    #[default]
+    None,
+    /// Deflate in gzip's frame (RFC 1952).
+    Gzip,
+    /// Snappy blocks in the frame of xerial's Java library.
+    Snappy,
+    /// LZ4 blocks in LZ4's frame.
+    Lz4,
+    /// Zstandard (RFC 8878); needs brokers from 2.1 on (KIP-110).
+    Zstd,
+}
+
+impl Compression {
+    /// All of them, in the order of their numbers on the wire.
+    pub const ALL: [Self; 5] = [Self::None, Self::Gzip, Self::Snappy, Self::Lz4, Self::Zstd];
+
+    /// The number in a batch's attributes.
+    #[must_use]
+    pub const fn id(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Gzip => 1,
+            Self::Snappy => 2,
+            Self::Lz4 => 3,
+            Self::Zstd => 4,
+        }
+    }
+    /// The codec of a number; numbers from 5 on have none.
+    ///
+    /// ```
+    /// use millstream_protocol::Compression;
+    /// assert_eq!(Compression::from_id(3), Some(Compression::Lz4));
+    /// assert_eq!(Compression::from_id(5), None);
+    /// ```
+    #[must_use]
+    pub fn from_id(id: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(id)).copied()
+    }
+    /// Kafka's name, as `compression.type` spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Gzip => "gzip",
+            Self::Snappy => "snappy",
+            Self::Lz4 => "lz4",
+            Self::Zstd => "zstd",
+        }
+    }
+    /// Whether this build has it.
+    #[must_use]
+    pub const fn is_compiled_in(self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Gzip => cfg!(feature = "gzip"),
+            Self::Snappy => cfg!(feature = "snappy"),
+            Self::Lz4 => cfg!(feature = "lz4"),
+            Self::Zstd => cfg!(feature = "zstd"),
+        }
+    }
+    /// The levels that can be asked for, where the codec has any (KIP-390).
+    #[must_use]
+    pub const fn levels(self) -> Option<(i32, i32)> {
+        match self {
+            Self::Gzip => Some((1, 9)),
+            Self::Zstd => Some((1, 22)),
+            Self::None | Self::Snappy | Self::Lz4 => None,
+        }
+    }
+}
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Deflates; holds its codec's tables from one batch to the next.
+#[must_use]
+pub struct Compressor {
+    codec: Compression,
+    state: Encoder,
+}
+
+enum Encoder {
+    None,
+    #[cfg(feature = "gzip")]
+    Gzip(Box<gzip::Encoder>),
+    #[cfg(feature = "snappy")]
+    Snappy(snappy::Encoder),
+    #[cfg(feature = "lz4")]
+    Lz4(lz4::Encoder),
+    #[cfg(feature = "zstd")]
+    Zstd(zstd::Encoder),
+}
+
+impl Compressor {
+    /// One for a codec, at a level or at the codec's default (gzip 1, zstd 1: `docs/decisions.md` says why). Codecs without levels leave the level unread, as Kafka does.
+    ///
+    /// # Errors
+    ///
+    /// The codec is not compiled in, or has no such level.
+    ///
+    /// ```
+    /// use millstream_protocol::{Compression, Compressor};
+    /// assert!(Compressor::new(Compression::None, None).is_ok());
+    /// ```
+    pub fn new(codec: Compression, level: Option<i32>) -> Result<Self, CompressionError> {
+        check_level(codec, level)?;
+        Ok(Self { codec, state: Encoder::new(codec, level)? })
+    }
+    /// None: records stay as they are.
+    pub const fn none() -> Self {
+        Self { codec: Compression::None, state: Encoder::None }
+    }
+    /// The codec.
+    #[must_use]
+    pub const fn codec(&self) -> Compression {
+        self.codec
+    }
+    /// Appends what `input` deflates to.
+    ///
+    /// # Errors
+    ///
+    /// The codec refuses the input; none of the four does so for inputs under 2 GiB.
+    pub fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CompressionError> {
+        match &mut self.state {
+            Encoder::None => {
+                output.extend_from_slice(input);
+                Ok(())
+            }
+            #[cfg(feature = "gzip")]
+            Encoder::Gzip(encoder) => encoder.compress(input, output),
+            #[cfg(feature = "snappy")]
+            Encoder::Snappy(encoder) => encoder.compress(input, output),
+            #[cfg(feature = "lz4")]
+            Encoder::Lz4(encoder) => encoder.compress(input, output),
+            #[cfg(feature = "zstd")]
+            Encoder::Zstd(encoder) => {
+                encoder.compress(input, output);
+                Ok(())
+            }
+        }
+    }
+}
+impl fmt::Debug for Compressor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compressor").field("codec", &self.codec).finish_non_exhaustive()
+    }
+}
+
+impl Encoder {
+    #[cfg_attr(
+        not(any(feature = "gzip", feature = "zstd")),
+        expect(unused_variables, reason = "the other codecs have no levels")
+    )]
+    fn new(codec: Compression, level: Option<i32>) -> Result<Self, CompressionError> {
+        match codec {
+            Compression::None => Ok(Self::None),
+            #[cfg(feature = "gzip")]
+            Compression::Gzip => Ok(Self::Gzip(Box::new(gzip::Encoder::new(level)))),
+            #[cfg(feature = "snappy")]
+            Compression::Snappy => Ok(Self::Snappy(snappy::Encoder::new())),
+            #[cfg(feature = "lz4")]
+            Compression::Lz4 => Ok(Self::Lz4(lz4::Encoder::new())),
+            #[cfg(feature = "zstd")]
+            Compression::Zstd => Ok(Self::Zstd(zstd::Encoder::new(level))),
+            #[cfg(not(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd")))]
+            codec => Err(CompressionError::NotCompiledIn { codec }),
+        }
+    }
+}
+
+fn check_level(codec: Compression, level: Option<i32>) -> Result<(), CompressionError> {
+    let (Some(level), Some((least, most))) = (level, codec.levels()) else { return Ok(()) };
+    if (least..=most).contains(&level) {
+        return Ok(());
+    }
+    Err(CompressionError::Level { codec, level, least, most })
+}
+
+/// Inflates, up to a limit; holds the codecs' tables from one batch to the next.
+#[must_use]
+pub struct Decompressor {
+    limit: usize,
+    #[cfg(feature = "gzip")]
+    gzip: Option<gzip::Decoder>,
+    #[cfg(feature = "zstd")]
+    zstd: Option<zstd::Decoder>,
+}
+
+impl Decompressor {
+    /// What a batch may inflate to unless said otherwise: 64 MiB.
+    pub const DEFAULT_LIMIT: usize = 64 << 20;
+
+    /// One with the default limit.
+    pub const fn new() -> Self {
+        Self::with_limit(Self::DEFAULT_LIMIT)
+    }
+    /// One that refuses batches that inflate to more than `limit` bytes.
+    pub const fn with_limit(limit: usize) -> Self {
+        Self {
+            limit,
+            #[cfg(feature = "gzip")]
+            gzip: None,
+            #[cfg(feature = "zstd")]
+            zstd: None,
+        }
+    }
+    /// The most that a batch may inflate to, in bytes.
+    #[must_use]
+    pub const fn limit(&self) -> usize {
+        self.limit
+    }
+    /// Inflates all of `input`. Old LZ4 frames (magic 0) are read through [`Self::decompress_old_lz4`].
+    ///
+    /// # Errors
+    ///
+    /// The codec is not compiled in, the bytes are corrupt, or they inflate past the limit.
+    pub fn decompress(&mut self, codec: Compression, input: &[u8]) -> Result<Vec<u8>, CompressionError> {
+        #[cfg_attr(
+            not(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd")),
+            expect(unused_mut, reason = "only codecs grow it")
+        )]
+        let mut output = Vec::new();
+        match codec {
+            Compression::None => return Ok(input.to_vec()),
+            #[cfg(feature = "gzip")]
+            Compression::Gzip => {
+                self.gzip.get_or_insert_with(gzip::Decoder::new).decompress(input, self.limit, &mut output)?
+            }
+            #[cfg(feature = "snappy")]
+            Compression::Snappy => snappy::decompress(input, self.limit, &mut output)?,
+            #[cfg(feature = "lz4")]
+            Compression::Lz4 => lz4::decompress(input, self.limit, lz4::HeaderChecksum::Checked, &mut output)?,
+            #[cfg(feature = "zstd")]
+            Compression::Zstd => {
+                self.zstd.get_or_insert_with(zstd::Decoder::new).decompress(input, self.limit, &mut output)?
+            }
+            #[cfg(not(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd")))]
+            codec => return Err(CompressionError::NotCompiledIn { codec }),
+        }
+        Ok(output)
+    }
+    /// Inflates an LZ4 frame as clients before 0.10 wrote it: its header checksum is wrong, since it covers the frame's magic too (KIP-57), and is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::decompress`].
+    #[cfg_attr(
+        not(feature = "lz4"),
+        expect(clippy::unused_self, unused_variables, reason = "the codec is not compiled in")
+    )]
+    pub fn decompress_old_lz4(&mut self, input: &[u8]) -> Result<Vec<u8>, CompressionError> {
+        #[cfg(feature = "lz4")]
+        {
+            let mut output = Vec::new();
+            lz4::decompress(input, self.limit, lz4::HeaderChecksum::Unread, &mut output)?;
+            Ok(output)
+        }
+        #[cfg(not(feature = "lz4"))]
+        Err(CompressionError::NotCompiledIn { codec: Compression::Lz4 })
+    }
+}
+impl Default for Decompressor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+impl fmt::Debug for Decompressor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decompressor").field("limit", &self.limit).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_codec_of_this_build_gives_back_what_it_took() {
+        let text: Vec<u8> = (0..200_000_u32).flat_map(|i| (i / 7).to_be_bytes()).collect();
+        for codec in Compression::ALL.into_iter().filter(|codec| codec.is_compiled_in()) {
+            for input in [&text[..], &text[..1], b""] {
+                let mut compressor = Compressor::new(codec, None).expect("compiled in");
+                let mut output = b"before".to_vec();
+                compressor.compress(input, &mut output).expect("compresses");
+                let back = Decompressor::new().decompress(codec, &output[6..]).expect("inflates");
+                assert_eq!(back, input, "{codec}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_codec_left_out_says_which_feature_brings_it() {
+        for codec in Compression::ALL.into_iter().filter(|codec| !codec.is_compiled_in()) {
+            let error = Decompressor::new().decompress(codec, b"x").expect_err("not compiled in");
+            assert_eq!(error, CompressionError::NotCompiledIn { codec });
+            assert!(error.to_string().contains(&format!("feature `{codec}`")));
+            assert!(Compressor::new(codec, None).is_err());
+        }
+    }
+
+    #[test]
+    fn a_level_that_a_codec_lacks_is_refused() {
+        let error = Compressor::new(Compression::Zstd, Some(23)).expect_err("22 is the last");
+        assert_eq!(error.to_string(), "level 23 is not one of zstd's: use 1 to 22");
+        assert!(Compressor::new(Compression::None, Some(99)).is_ok());
+    }
+
+    #[test]
+    fn the_limit_holds_for_every_codec() {
+        let zeros = vec![0; 300_000];
+        for codec in Compression::ALL.into_iter().filter(|codec| codec.is_compiled_in() && *codec != Compression::None)
+        {
+            let mut output = Vec::new();
+            Compressor::new(codec, None).expect("compiled in").compress(&zeros, &mut output).expect("compresses");
+            assert!(Decompressor::with_limit(300_000).decompress(codec, &output).is_ok(), "{codec}");
+            let error = Decompressor::with_limit(299_999).decompress(codec, &output);
+            assert_eq!(error, Err(CompressionError::TooLarge { codec, limit: 299_999 }));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Snappy in the frame of xerial's Java library, which is what Kafka's clients write; raw blocks are read too.
+//!
+//! A frame is 16 bytes, `82 "SNAPPY" 00`, version 1, oldest compatible version 1, then chunks: a big-endian length and a raw Snappy block of it.
+//! Several frames in a row are one stream.
+
+use super::{Compression, CompressionError};
+
+const MAGIC: [u8; 8] = *b"\x82SNAPPY\0";
+const HEADER: [u8; 16] = *b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01";
+/// What every chunk but the last inflates to.
+const CHUNK: usize = 32 << 10;
+/// A copy of three bytes gives at most 64: no block inflates further than this.
+const MOST_INFLATION: usize = 22;
+
+pub(super) struct Encoder {
+    raw: snap::raw::Encoder,
+}
+
+impl Encoder {
+    pub(super) fn new() -> Self {
+        Self { raw: snap::raw::Encoder::new() }
+    }
+    pub(super) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CompressionError> {
+        output.extend_from_slice(&HEADER);
+        if input.is_empty() {
+            return self.chunk(input, output);
+        }
+        input.chunks(CHUNK).try_for_each(|chunk| self.chunk(chunk, output))
+    }
+
+    fn chunk(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CompressionError> {
+        let start = output.len();
+        let block = start + 4;
+        output.resize(block + snap::raw::max_compress_len(input.len()), 0);
+        let length = self.raw.compress(input, &mut output[block..]).map_err(corrupt)?;
+        output.truncate(block + length);
+        let length = u32::try_from(length).map_err(corrupt)?;
+        output[start..block].copy_from_slice(&length.to_be_bytes());
+        Ok(())
+    }
+}
+
+/// Appends what `input`, framed or one raw block, inflates to.
+pub(super) fn decompress(input: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), CompressionError> {
+    if input.is_empty() {
+        return Err(corrupt("no bytes at all"));
+    }
+    if !input.starts_with(&MAGIC) {
+        return block(input, limit, output);
+    }
+    let mut rest = input;
+    while !rest.is_empty() {
+        if rest.starts_with(&MAGIC) {
+            rest = rest.get(HEADER.len()..).ok_or_else(|| corrupt("the frame's header is cut short"))?;
+            continue;
+        }
+        let (length, after) = rest.split_first_chunk::<4>().ok_or_else(|| corrupt("a chunk's length is cut short"))?;
+        let length = usize::try_from(u32::from_be_bytes(*length)).map_err(corrupt)?;
+        let (chunk, after) =
+            after.split_at_checked(length).ok_or_else(|| corrupt("a chunk is longer than what is left"))?;
+        block(chunk, limit, output)?;
+        rest = after;
+    }
+    Ok(())
+}
+
+fn block(input: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), CompressionError> {
+    // Judged before room is made: the claim is the sender's, and four bytes can claim gigabytes.
+    let claimed = snap::raw::decompress_len(input).map_err(corrupt)?;
+    if claimed > input.len().saturating_mul(MOST_INFLATION) {
+        return Err(corrupt(format!("a block of {} bytes claims to hold {claimed}", input.len())));
+    }
+    let start = output.len();
+    if claimed > limit.saturating_sub(start) {
+        return Err(CompressionError::TooLarge { codec: Compression::Snappy, limit });
+    }
+    output.reserve_exact(claimed);
+    output.resize(start + claimed, 0);
+    snap::raw::Decoder::new().decompress(input, &mut output[start..]).map_err(corrupt)?;
+    Ok(())
+}
+
+fn corrupt(reason: impl std::fmt::Display) -> CompressionError {
+    CompressionError::corrupt(Compression::Snappy, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_inflate_to_32_kib_each() {
+        let mut output = Vec::new();
+        Encoder::new().compress(&vec![7; CHUNK * 2 + 1], &mut output).expect("compresses");
+        let mut rest = &output[HEADER.len()..];
+        let mut sizes = Vec::new();
+        while let Some((length, after)) = rest.split_first_chunk::<4>() {
+            let (chunk, after) = after.split_at(u32::from_be_bytes(*length) as usize);
+            sizes.push(snap::raw::decompress_len(chunk).expect("a block"));
+            rest = after;
+        }
+        assert_eq!(sizes, [CHUNK, CHUNK, 1]);
+    }
+
+    #[test]
+    fn a_raw_block_and_several_frames_are_read() {
+        let mut framed = Vec::new();
+        Encoder::new().compress(b"one", &mut framed).expect("compresses");
+        Encoder::new().compress(b"two", &mut framed).expect("compresses");
+        let mut output = Vec::new();
+        decompress(&framed, 100, &mut output).expect("two frames");
+        assert_eq!(output, b"onetwo");
+        let raw = snap::raw::Encoder::new().compress_vec(b"raw").expect("compresses");
+        output.clear();
+        decompress(&raw, 100, &mut output).expect("a raw block");
+        assert_eq!(output, b"raw");
+    }
+
+    #[test]
+    fn a_claim_that_no_block_can_hold_makes_no_room() {
+        let mut output = Vec::new();
+        assert!(decompress(&[0xff, 0xff, 0xff, 0xff, 0x07, 0, 0], usize::MAX, &mut output).is_err());
+        assert_eq!(output.capacity(), 0);
+    }
+}

@@ -1,0 +1,162 @@
+//! Cutting a buffer into batches by their headers alone.
+
+use super::decoded::DecodedBatch;
+use super::header::{ATTRIBUTES_AT, BEFORE_LENGTH, BatchHeader, SIZE};
+use super::{RecordError, legacy};
+use crate::compression::{Compression, Decompressor};
+use bytes::Bytes;
+
+/// The shortest message of magic 0, without offset and length.
+const LEAST_LENGTH: i32 = 14;
+const MAGIC_AT: usize = 16;
+
+/// Cuts a buffer of records, as a Fetch response or a Produce request carries it, into its batches. Nothing is copied, inflated or checksummed yet.
+///
+/// A batch that is cut short at the end, as brokers leave it where a response was full, is not an error: it is [`Batches::left_over`].
+pub const fn batches(records: Bytes) -> Batches {
+    Batches { records, at: 0, failed: false }
+}
+
+/// An iterator over the batches of a buffer. Ends after the first error.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Batches {
+    records: Bytes,
+    at: usize,
+    failed: bool,
+}
+
+impl Batches {
+    /// How many bytes were not part of a whole batch so far; once the iterator has ended, what belongs to a batch cut short.
+    #[must_use]
+    pub const fn left_over(&self) -> usize {
+        self.records.len() - self.at
+    }
+
+    fn cut(&mut self) -> Result<Option<Batch>, RecordError> {
+        let at = self.at;
+        let rest = &self.records[at..];
+        let Some(size) = whole_size(rest, at)? else { return Ok(None) };
+        let Some(bytes) = rest.get(..size) else { return Ok(None) };
+        let header = if bytes[MAGIC_AT] == 2 { read_header(bytes, at)? } else { legacy::read_header(bytes, at)? };
+        self.at += size;
+        Ok(Some(Batch { header, bytes: self.records.slice(at..at + size) }))
+    }
+}
+impl Iterator for Batches {
+    type Item = Result<Batch, RecordError>;
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let batch = self.cut().transpose()?;
+        self.failed = batch.is_err();
+        Some(batch)
+    }
+}
+
+/// The size of the batch at the front, its offset and length included. None where too little of it is there to tell.
+fn whole_size(rest: &[u8], at: usize) -> Result<Option<usize>, RecordError> {
+    let Some(length) = rest.get(8..BEFORE_LENGTH) else { return Ok(None) };
+    let length = i32::from_be_bytes([length[0], length[1], length[2], length[3]]);
+    let wrong = RecordError::Length { at, length };
+    if length < LEAST_LENGTH {
+        return Err(wrong);
+    }
+    let Some(&magic) = rest.get(MAGIC_AT) else { return Ok(None) };
+    let magic = magic.cast_signed();
+    if !(0..=2).contains(&magic) {
+        return Err(RecordError::Magic { at, magic });
+    }
+    let whole = length.checked_add(12).and_then(|size| usize::try_from(size).ok());
+    whole.map(Some).ok_or(wrong)
+}
+
+fn read_header(bytes: &[u8], at: usize) -> Result<BatchHeader, RecordError> {
+    let too_short =
+        || RecordError::Length { at, length: i32::try_from(bytes.len() - BEFORE_LENGTH).unwrap_or(i32::MAX) };
+    let header = BatchHeader::read(bytes).ok_or_else(too_short)?;
+    let last = header.base_offset.checked_add(i64::from(header.last_offset_delta));
+    // Kafka takes such batches; a reader would never get past them.
+    if header.base_offset < 0
+        || header.last_offset_delta < 0 && header.count != 0
+        || last.is_none_or(|last| last == i64::MAX)
+    {
+        return Err(RecordError::Offsets {
+            base_offset: header.base_offset,
+            last_offset_delta: header.last_offset_delta,
+        });
+    }
+    Ok(header)
+}
+
+/// Whether a batch's checksum is computed when it is decoded (`check.crcs`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a question with two answers")]
+pub enum CrcCheck {
+    /// It is, and a batch that fails is refused.
+    Check,
+    /// It is not: somebody did so before, or nobody cares.
+    Skip,
+}
+
+/// One batch: its header, read, and its bytes, not yet looked at. Cloning shares the bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    header: BatchHeader,
+    bytes: Bytes,
+}
+
+impl Batch {
+    /// The header.
+    #[must_use]
+    pub const fn header(&self) -> &BatchHeader {
+        &self.header
+    }
+    /// The whole batch, header included.
+    #[must_use]
+    pub const fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+    /// How many bytes it has, header included.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.bytes.len()
+    }
+    /// Computes the checksum and compares.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Crc`] where they differ.
+    pub fn check_crc(&self) -> Result<(), RecordError> {
+        let computed = match self.header.magic {
+            2 => crc32c::crc32c(&self.bytes[ATTRIBUTES_AT..]),
+            _ => crc32fast::hash(&self.bytes[MAGIC_AT..]),
+        };
+        let (base_offset, stored) = (self.header.base_offset, self.header.crc);
+        if computed == stored { Ok(()) } else { Err(RecordError::Crc { base_offset, stored, computed }) }
+    }
+    /// Checks, inflates and walks the batch, once. Uncompressed records stay where they are; nothing is copied.
+    ///
+    /// # Errors
+    ///
+    /// The checksum differs, the codec is unknown or not compiled in, the data is corrupt or inflates past the limit, or a record is malformed.
+    pub fn decode(&self, decompressor: &mut Decompressor, crc: CrcCheck) -> Result<DecodedBatch, RecordError> {
+        if crc == CrcCheck::Check {
+            self.check_crc()?;
+        }
+        if self.header.magic < 2 {
+            return legacy::decode(&self.header, &self.bytes, decompressor);
+        }
+        let base_offset = self.header.base_offset;
+        let payload = match self.header.compression() {
+            None => return Err(RecordError::Codec { base_offset, id: self.header.codec_id() }),
+            Some(Compression::None) => self.bytes.slice(SIZE..),
+            Some(codec) => {
+                let inflated = decompressor.decompress(codec, &self.bytes[SIZE..]);
+                inflated.map_err(|source| RecordError::Compression { base_offset, source })?.into()
+            }
+        };
+        DecodedBatch::check(self.header, payload)
+    }
+}

@@ -1,0 +1,254 @@
+//! A batch whose records were inflated and walked once, and can be read without errors from then on.
+
+use super::control::ControlRecord;
+use super::cursor::Slice;
+use super::header::{BatchHeader, TimestampType};
+use super::view::{self, HeadersView, Parts, RecordView};
+use super::{RecordError, builder};
+use crate::{Offset, Timestamp};
+use bytes::Bytes;
+
+/// The fewest bytes that a control record's key has: its version and its type.
+const LEAST_CONTROL_KEY: usize = 4;
+
+/// A batch that owns its records, inflated and checked. Cloning shares them.
+#[derive(Debug, Clone)]
+pub struct DecodedBatch {
+    header: BatchHeader,
+    payload: Bytes,
+    count: usize,
+    /// Bytes of all keys and values.
+    data_bytes: usize,
+}
+
+/// Where reading stands within a [`DecodedBatch`]. Borrows nothing; belongs to the batch that made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RecordCursor {
+    at: usize,
+    index: usize,
+}
+
+impl RecordCursor {
+    /// How many records were read.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.index
+    }
+    /// How many bytes of the payload were read.
+    #[must_use]
+    pub const fn position(self) -> usize {
+        self.at
+    }
+}
+
+impl DecodedBatch {
+    /// The header. For a batch of magic 0 or 1 its first and last offset, count and timestamp type are those of the messages inside.
+    #[must_use]
+    pub const fn header(&self) -> &BatchHeader {
+        &self.header
+    }
+    /// The inflated records; every key, value and header value read from here is a slice of it, so that [`Bytes::slice_ref`] works.
+    #[must_use]
+    pub const fn payload(&self) -> &Bytes {
+        &self.payload
+    }
+    /// How many records there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+    /// Whether compaction took them all, or there never were any.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+    /// Bytes of all keys and values together.
+    #[must_use]
+    pub const fn data_bytes(&self) -> usize {
+        self.data_bytes
+    }
+    /// The offset after this batch: the next one to read, past what compaction took.
+    #[must_use]
+    pub fn next_offset(&self) -> Offset {
+        Offset::new(self.header.last_offset().saturating_add(1))
+    }
+    /// All records, in order.
+    pub const fn iter(&self) -> RecordIter<'_> {
+        RecordIter { batch: self, cursor: RecordCursor { at: 0, index: 0 } }
+    }
+    /// The records from a cursor on.
+    pub const fn iter_from(&self, cursor: RecordCursor) -> RecordIter<'_> {
+        RecordIter { batch: self, cursor }
+    }
+    /// A cursor before the first record.
+    #[must_use]
+    pub const fn cursor(&self) -> RecordCursor {
+        RecordCursor { at: 0, index: 0 }
+    }
+    /// Reads the record at the cursor and moves it on.
+    #[inline]
+    #[must_use]
+    pub fn next<'a>(&'a self, cursor: &mut RecordCursor) -> Option<RecordView<'a>> {
+        if cursor.index >= self.count {
+            return None;
+        }
+        let mut rest = Slice(self.payload.get(cursor.at..)?);
+        let parts = Parts::read(&mut rest)?;
+        cursor.at = self.payload.len() - rest.0.len();
+        cursor.index += 1;
+        Some(self.view(parts))
+    }
+    /// What the control record in this batch says, if this is a control batch and there is one left.
+    #[must_use]
+    pub fn control(&self) -> Option<ControlRecord> {
+        let record = self.iter().next().filter(|_| self.header.is_control())?;
+        ControlRecord::read(record.key?, record.value)
+    }
+
+    #[inline]
+    fn view<'a>(&self, parts: Parts<'a>) -> RecordView<'a> {
+        let timestamp = match self.header.timestamp_type() {
+            TimestampType::LogAppendTime => self.header.max_timestamp,
+            _ => self.header.base_timestamp.wrapping_add(parts.timestamp_delta),
+        };
+        RecordView {
+            offset: Offset::new(self.header.base_offset.wrapping_add(i64::from(parts.offset_delta))),
+            timestamp: Timestamp::from_millis(timestamp),
+            key: parts.key,
+            value: parts.value,
+            headers: parts.headers,
+        }
+    }
+
+    /// Walks all records once.
+    pub(super) fn check(header: BatchHeader, payload: Bytes) -> Result<Self, RecordError> {
+        let mut walk = Walk { header: &header, rest: Slice(&payload), index: 0, data_bytes: 0, names: Names::Utf8 };
+        walk.all()?;
+        let (count, data_bytes, names) = (walk.index, walk.data_bytes, walk.names);
+        let payload = if names == Names::Utf8 { payload } else { with_readable_names(&payload, count) };
+        Ok(Self { header, payload, count, data_bytes })
+    }
+}
+impl<'a> IntoIterator for &'a DecodedBatch {
+    type Item = RecordView<'a>;
+    type IntoIter = RecordIter<'a>;
+    fn into_iter(self) -> RecordIter<'a> {
+        self.iter()
+    }
+}
+
+/// An iterator over the records of a [`DecodedBatch`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct RecordIter<'a> {
+    batch: &'a DecodedBatch,
+    cursor: RecordCursor,
+}
+impl RecordIter<'_> {
+    /// Where it stands.
+    #[must_use]
+    pub const fn cursor(&self) -> RecordCursor {
+        self.cursor
+    }
+}
+impl<'a> Iterator for RecordIter<'a> {
+    type Item = RecordView<'a>;
+    #[inline]
+    fn next(&mut self) -> Option<RecordView<'a>> {
+        self.batch.next(&mut self.cursor)
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.batch.count - self.cursor.index;
+        (left, Some(left))
+    }
+}
+impl ExactSizeIterator for RecordIter<'_> {}
+
+/// Whether all header names are text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Utf8,
+    Broken,
+}
+
+/// The one walk over a batch's records that finds everything that can be wrong with them.
+struct Walk<'a> {
+    header: &'a BatchHeader,
+    rest: Slice<'a>,
+    index: usize,
+    data_bytes: usize,
+    names: Names,
+}
+
+impl Walk<'_> {
+    fn all(&mut self) -> Result<(), RecordError> {
+        let base_offset = self.header.base_offset;
+        let announced = self.header.count;
+        let count = usize::try_from(announced).map_err(|_| RecordError::Count { base_offset, announced, found: 0 })?;
+        while self.index < count {
+            if self.rest.0.is_empty() {
+                return Err(RecordError::Count { base_offset, announced, found: self.index });
+            }
+            self.one()?;
+            self.index += 1;
+        }
+        match self.rest.0.len() {
+            0 => Ok(()),
+            bytes => Err(RecordError::Trailing { base_offset, bytes }),
+        }
+    }
+
+    #[inline]
+    fn one(&mut self) -> Result<(), RecordError> {
+        let parts = Parts::read(&mut self.rest).ok_or_else(|| self.malformed("its lengths do not fit together"))?;
+        self.data_bytes += parts.key.map_or(0, <[u8]>::len) + parts.value.map_or(0, <[u8]>::len);
+        let offset = self.header.base_offset.wrapping_add(i64::from(parts.offset_delta));
+        // Batches begin at 0 at least, so a wrapped sum is a negative one.
+        if offset < 0 || offset == i64::MAX {
+            return Err(self.malformed("its offset is out of range"));
+        }
+        if !parts.headers.is_empty() || !parts.headers.encoded.is_empty() {
+            self.headers(parts.headers)?;
+        }
+        if self.header.is_control() && parts.key.is_none_or(|key| key.len() < LEAST_CONTROL_KEY) {
+            return Err(self.malformed("a control record's key needs a version and a type"));
+        }
+        Ok(())
+    }
+
+    fn headers(&mut self, headers: HeadersView<'_>) -> Result<(), RecordError> {
+        let mut rest = Slice(headers.encoded);
+        for _ in 0..headers.count {
+            let (name, _) = view::header(&mut rest).ok_or_else(|| self.malformed("its headers do not fit"))?;
+            if std::str::from_utf8(name).is_err() {
+                self.names = Names::Broken;
+            }
+        }
+        if rest.0.is_empty() { Ok(()) } else { Err(self.malformed("bytes follow its last header")) }
+    }
+
+    #[cold]
+    fn malformed(&self, what: &'static str) -> RecordError {
+        RecordError::Record { base_offset: self.header.base_offset, index: self.index, what }
+    }
+}
+
+/// The same records, with U+FFFD in the place of what is not UTF-8 in the names of their headers: so Kafka reads them.
+#[cold]
+fn with_readable_names(payload: &Bytes, count: usize) -> Bytes {
+    let mut rest = Slice(payload);
+    let mut out = Vec::with_capacity(payload.len());
+    for _ in 0..count {
+        let Some(parts) = Parts::read(&mut rest) else { break };
+        let mut headers = Vec::new();
+        let mut encoded = Slice(parts.headers.encoded);
+        while let Some((name, value)) = view::header(&mut encoded) {
+            builder::put_header(&mut headers, &String::from_utf8_lossy(name), value);
+        }
+        builder::put_record(
+            &mut out,
+            &Parts { headers: HeadersView { count: parts.headers.count, encoded: &headers }, ..parts },
+        );
+    }
+    out.into()
+}
