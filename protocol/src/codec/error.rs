@@ -21,19 +21,6 @@ impl Malformed {
     pub(crate) fn new(reason: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Detail { reason: reason.into(), path: String::new(), offset: None }))
     }
-    /// The same, seen from the struct around it: `field` comes before the path.
-    pub(crate) fn within(mut self, field: &str) -> Self {
-        let path = match self.path.take() {
-            None => field.to_owned(),
-            Some(path) if path.starts_with('[') => format!("{field}{path}"),
-            Some(path) => format!("{field}.{path}"),
-        };
-        self.at_field(path)
-    }
-    /// The same, seen from the array around it.
-    pub(crate) fn within_element(self, index: usize) -> Self {
-        self.within(&format!("[{index}]"))
-    }
     /// How many bytes after the body's first.
     pub(crate) fn at_offset(mut self, offset: usize) -> Self {
         self.0.offset = Some(offset);

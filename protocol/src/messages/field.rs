@@ -38,7 +38,7 @@ impl Writer<'_> {
     /// A count of elements or bytes; none is null.
     fn count(&mut self, count: Option<usize>) -> Result<(), Malformed> {
         let count =
-            count.map(i32::try_from).transpose().map_err(|_| Malformed::fixed("more than 2³¹−1 elements or bytes"))?;
+            count.map(i32::try_from).transpose().map_err(|_| Malformed::new("more than 2³¹−1 elements or bytes"))?;
         if self.flexible {
             self.unsigned_varint(count.map_or(0, |count| count.cast_unsigned() + 1));
         } else {
@@ -48,7 +48,7 @@ impl Writer<'_> {
     }
     fn text(&mut self, text: Option<&str>) -> Result<(), Malformed> {
         let bytes = text.map(str::as_bytes);
-        let too_long = Malformed::fixed("a text of more than 32767 bytes");
+        let too_long = Malformed::new("a text of more than 32767 bytes");
         let length = bytes.map(|bytes| i16::try_from(bytes.len())).transpose().map_err(|_| too_long)?;
         if self.flexible {
             self.count(bytes.map(<[u8]>::len))?;
@@ -70,16 +70,16 @@ impl Writer<'_> {
             return if unknown.is_empty() {
                 Ok(())
             } else {
-                Err(Malformed::fixed("tagged fields that this version cannot carry"))
+                Err(Malformed::new("tagged fields that this version cannot carry"))
             };
         }
         known.extend(unknown.iter().map(|(tag, value)| (*tag, value.clone())));
         known.sort_by_key(|(tag, _)| *tag);
-        self.unsigned_varint(u32::try_from(known.len()).map_err(|_| Malformed::fixed("too many tagged fields"))?);
+        self.unsigned_varint(u32::try_from(known.len()).map_err(|_| Malformed::new("too many tagged fields"))?);
         for (tag, value) in known {
             self.unsigned_varint(tag.cast_unsigned());
             self.unsigned_varint(
-                u32::try_from(value.len()).map_err(|_| Malformed::fixed("a tagged field of more than 4 GiB"))?,
+                u32::try_from(value.len()).map_err(|_| Malformed::new("a tagged field of more than 4 GiB"))?,
             );
             self.out.buffer().put_slice(&value);
         }
@@ -282,7 +282,7 @@ fn write_elements<T: Field>(elements: &[T], out: &mut Writer<'_>) -> Result<(), 
     elements
         .iter()
         .enumerate()
-        .try_for_each(|(index, element)| element.write(out).map_err(|error| error.within_element(index)))
+        .try_for_each(|(index, element)| element.write(out).map_err(|error| error.in_element(index)))
 }
 fn read_elements<T: Field>(count: usize, from: &mut Reader<'_>) -> Result<Vec<T>, Malformed> {
     if count > MOST_ELEMENTS {
@@ -290,7 +290,7 @@ fn read_elements<T: Field>(count: usize, from: &mut Reader<'_>) -> Result<Vec<T>
     }
     let mut elements = Vec::with_capacity(count.min(RESERVED_ELEMENTS));
     for index in 0..count {
-        elements.push(T::read(from).map_err(|error| error.within_element(index))?);
+        elements.push(T::read(from).map_err(|error| error.in_element(index))?);
     }
     Ok(elements)
 }
@@ -332,7 +332,7 @@ macro_rules! wire_struct {
             fn write(&self, out: &mut $crate::messages::field::Writer<'_>) -> Result<(), $crate::codec::Malformed> {
                 use $crate::messages::field::{Absent, refuse};
                 $(if ($versions).contains(&out.version) {
-                    $crate::messages::field::Field::write(&self.$field, out).map_err(|error| error.within(stringify!($field)))?;
+                    $crate::messages::field::Field::write(&self.$field, out).map_err(|error| error.in_field(stringify!($field)))?;
                 } else if Absent::$absent == Absent::Refused {
                     let default: $type = $default;
                     if self.$field != default {
@@ -342,7 +342,7 @@ macro_rules! wire_struct {
                 let mut known = Vec::new();
                 $(if self.$tag_field != $tag_default {
                     if ($tag_versions).contains(&out.version) {
-                        known.push(($tag, out.tagged(&self.$tag_field).map_err(|error| error.within(stringify!($tag_field)))?));
+                        known.push(($tag, out.tagged(&self.$tag_field).map_err(|error| error.in_field(stringify!($tag_field)))?));
                     } else if Absent::$tag_absent == Absent::Refused {
                         return Err(refuse(stringify!($tag_field)));
                     }
@@ -353,11 +353,11 @@ macro_rules! wire_struct {
             fn read(from: &mut $crate::messages::field::Reader<'_>) -> Result<Self, $crate::codec::Malformed> {
                 let mut read = Self::default();
                 $(if ($versions).contains(&from.version) {
-                    read.$field = $crate::messages::field::Field::read(from).map_err(|error| error.within(stringify!($field)))?;
+                    read.$field = $crate::messages::field::Field::read(from).map_err(|error| error.in_field(stringify!($field)))?;
                 })*
                 read.unknown_tagged_fields = from.tags(|tag, from| match tag {
                     $($tag if ($tag_versions).contains(&from.version) => {
-                        read.$tag_field = $crate::messages::field::Field::read(from).map_err(|error| error.within(stringify!($tag_field)))?;
+                        read.$tag_field = $crate::messages::field::Field::read(from).map_err(|error| error.in_field(stringify!($tag_field)))?;
                         Ok(true)
                     })*
                     _ => Ok(false),
@@ -402,5 +402,5 @@ pub(super) fn check_version(version: i16, versions: std::ops::RangeInclusive<i16
 }
 #[cold]
 pub(super) fn refuse(field: &str) -> Malformed {
-    Malformed::fixed("this version has no such field, and it is not at its default").at_field(field)
+    Malformed::new("this version has no such field, and it is not at its default").in_field(field)
 }
