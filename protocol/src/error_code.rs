@@ -46,17 +46,19 @@ impl ErrorCode {
     pub fn message(self) -> &'static str {
         self.row().map_or("the broker answered with a code that this client does not know", |row| row.message)
     }
-    /// Whether the same request may be sent again.
+    /// Whether the same request may be sent again (Kafka's `RetriableException`).
     #[must_use]
     pub fn is_retriable(self) -> bool {
         self.row().is_some_and(|row| row.retriable)
     }
-    /// Whether metadata should be refreshed before a retry.
+    /// Whether metadata should be refreshed before a retry: Kafka's `InvalidMetadataException`, and two answers that a
+    /// leader or controller gives whom the caller knows from old metadata.
     #[must_use]
     pub fn refreshes_metadata(self) -> bool {
-        self.row().is_some_and(|row| row.refreshes_metadata)
+        matches!(self, Self::UNKNOWN_LEADER_EPOCH | Self::NOT_CONTROLLER)
+            || self.row().is_some_and(|row| row.refreshes_metadata)
     }
-    /// Whether the coordinator should be looked up again before a retry.
+    /// Whether the coordinator should be looked up again before a retry (Kafka's `RefreshRetriableException`).
     #[must_use]
     pub const fn refreshes_coordinator(self) -> bool {
         matches!(self, Self::COORDINATOR_NOT_AVAILABLE | Self::NOT_COORDINATOR)
@@ -67,6 +69,63 @@ impl ErrorCode {
         matches!(
             self,
             Self::PRODUCER_FENCED | Self::INVALID_PRODUCER_EPOCH | Self::FENCED_INSTANCE_ID | Self::FENCED_MEMBER_EPOCH
+        )
+    }
+    /// Whether the sender is no longer the member that it thinks it is: its partitions are lost, not revoked.
+    #[must_use]
+    pub const fn ends_membership(self) -> bool {
+        matches!(
+            self,
+            Self::UNKNOWN_MEMBER_ID | Self::ILLEGAL_GENERATION | Self::FENCED_INSTANCE_ID | Self::FENCED_MEMBER_EPOCH
+        )
+    }
+    /// Whether the rights or the credentials of the sender are what fails.
+    #[must_use]
+    pub const fn denies_access(self) -> bool {
+        matches!(
+            self,
+            Self::TOPIC_AUTHORIZATION_FAILED
+                | Self::GROUP_AUTHORIZATION_FAILED
+                | Self::CLUSTER_AUTHORIZATION_FAILED
+                | Self::TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+                | Self::DELEGATION_TOKEN_AUTHORIZATION_FAILED
+                | Self::UNSUPPORTED_SASL_MECHANISM
+                | Self::ILLEGAL_SASL_STATE
+                | Self::SASL_AUTHENTICATION_FAILED
+        )
+    }
+    /// Whether a transaction in which this was answered can only be aborted, after which the same producer may go on,
+    /// with a new epoch where it needs one (KIP-360, KIP-447, KIP-1050).
+    #[must_use]
+    pub const fn is_abortable(self) -> bool {
+        matches!(
+            self,
+            Self::TRANSACTION_ABORTABLE
+                | Self::UNKNOWN_PRODUCER_ID
+                | Self::INVALID_PRODUCER_ID_MAPPING
+                | Self::OUT_OF_ORDER_SEQUENCE_NUMBER
+                | Self::UNKNOWN_MEMBER_ID
+                | Self::ILLEGAL_GENERATION
+                | Self::FENCED_INSTANCE_ID
+                | Self::TOPIC_AUTHORIZATION_FAILED
+                | Self::GROUP_AUTHORIZATION_FAILED
+        )
+    }
+    /// Whether neither a retry nor an abort helps the sender: another program, setting or right is needed.
+    #[must_use]
+    pub const fn is_fatal(self) -> bool {
+        matches!(
+            self,
+            Self::PRODUCER_FENCED
+                | Self::INVALID_TXN_STATE
+                | Self::INVALID_TRANSACTION_TIMEOUT
+                | Self::TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+                | Self::CLUSTER_AUTHORIZATION_FAILED
+                | Self::UNSUPPORTED_SASL_MECHANISM
+                | Self::ILLEGAL_SASL_STATE
+                | Self::SASL_AUTHENTICATION_FAILED
+                | Self::UNSUPPORTED_VERSION
+                | Self::UNSUPPORTED_FOR_MESSAGE_FORMAT
         )
     }
 

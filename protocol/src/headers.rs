@@ -21,7 +21,9 @@ pub struct Header<'a> {
 /// assert_eq!(headers.last("trace"), Some(&b"b"[..]));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Headers(Option<Arc<Vec<(String, Option<Bytes>)>>>);
+pub struct Headers(Option<Arc<List>>);
+
+type List = Vec<(String, Option<Bytes>)>;
 
 impl Headers {
     /// No headers.
@@ -68,6 +70,7 @@ impl Headers {
         self.list().is_empty()
     }
     /// In order.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Header<'_>> {
         self.list().iter().map(|(name, value)| Header { name, value: value.as_deref() })
     }

@@ -130,3 +130,41 @@ fn header_versions_are_kafkas() {
         }
     }
 }
+
+/// Schemas outside of the APIs that this crate has a use for; c.f. `group` of client/core and `record`.
+const EMBEDDED: [&str; 3] = ["ConsumerProtocolSubscription", "ConsumerProtocolAssignment", "EndTxnMarker"];
+
+#[test]
+fn headers_and_embedded_schemas_are_read_as_kafka_reads_them() {
+    let mut without_shape = BTreeMap::new();
+    let mut read = 0;
+    for row in rows("messages-headers").chain(rows("messages-data")) {
+        let name = row["name"].as_str().expect("a name").to_owned();
+        let (body, version) = (bytes(&row, "hex"), int16(&row, "version"));
+        let Some(picture) = Picture::of_embedded(&name, version, &body) else {
+            *without_shape.entry(name).or_insert(0) += 1;
+            continue;
+        };
+        let json: Value = serde_json::from_str(&picture.json().expect("Kafka wrote it")).expect("JSON");
+        assert_eq!((json, picture.length()), (row["json"].clone(), Ok(body.len())), "{row}");
+        read += 1;
+    }
+    println!("{read} rows read; no use here for {without_shape:?}");
+    assert!(EMBEDDED.iter().all(|name| !without_shape.contains_key(*name)));
+    assert_eq!((read, without_shape.values().sum::<i32>()), (145, 498));
+}
+
+#[test]
+fn request_headers_are_read_as_kafka_reads_them() {
+    for row in rows("messages-headers").filter(|row| row["name"] == "RequestHeader") {
+        // The API and version in it are by chance; those that decide the header's version are put in their place.
+        let (api, version) = if row["version"] == 2 { (3_i16, 9_i16) } else { (3, 8) };
+        let rest = bytes(&row, "hex").split_off(4);
+        let payload = Bytes::from([&api.to_be_bytes()[..], &version.to_be_bytes(), &rest].concat());
+        let header = frame::decode_request_header(&payload).unwrap_or_else(|error| panic!("{error}: {row}"));
+        assert_eq!((header.api(), header.version()), (ApiKey::METADATA, version));
+        assert_eq!(Some(header.correlation_id().into()), row["json"]["correlationId"].as_i64(), "{row}");
+        assert_eq!(header.client_id(), row["json"]["clientId"].as_str(), "{row}");
+        assert_eq!(header.len(), payload.len(), "{row}");
+    }
+}

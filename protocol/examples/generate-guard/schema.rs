@@ -8,18 +8,18 @@ use std::path::Path;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// A schema file.
-pub struct Schema {
-    pub name: String,
-    pub kind: Kind,
-    pub versions: Span,
-    pub flexible: Span,
-    pub fields: Vec<Field>,
+pub(crate) struct Schema {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) versions: Span,
+    pub(crate) flexible: Span,
+    pub(crate) fields: Vec<Field>,
     /// Structs that several fields name.
-    pub common: Vec<(String, Vec<Field>)>,
+    pub(crate) common: Vec<(String, Vec<Field>)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Request(i16),
     Response(i16),
     Header,
@@ -28,24 +28,24 @@ pub enum Kind {
 
 /// From the first version to the second; nothing above means all.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    pub first: i16,
-    pub last: Option<i16>,
+pub(crate) struct Span {
+    pub(crate) first: i16,
+    pub(crate) last: Option<i16>,
 }
 
-pub struct Field {
-    pub name: String,
-    pub kind: String,
-    pub versions: Option<Span>,
-    pub nullable: Option<Span>,
-    pub tagged: Option<(Span, u32)>,
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) versions: Option<Span>,
+    pub(crate) nullable: Option<Span>,
+    pub(crate) tagged: Option<(Span, u32)>,
     /// Not compact, at any version.
-    pub never_flexible: bool,
-    pub fields: Vec<Field>,
+    pub(crate) never_flexible: bool,
+    pub(crate) fields: Vec<Self>,
 }
 
 /// All schemas of a directory that have versions, by file name.
-pub fn read_all(directory: &Path) -> Result<Vec<Schema>> {
+pub(crate) fn read_all(directory: &Path) -> Result<Vec<Schema>> {
     let mut paths: Vec<_> =
         fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<_>>()?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));

@@ -57,6 +57,7 @@ impl BrokerVersions {
         negotiate_within(api, self.range(api), VersionRange::new(min, i16::MAX))
     }
     /// Every API that the broker offers, by key.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ApiKey, VersionRange)> + '_ {
         self.ranges.iter().copied()
     }

@@ -105,6 +105,7 @@ pub fn supported(api: ApiKey) -> Option<VersionRange> {
 }
 
 /// Every API that this crate speaks, with its versions, by key.
+#[must_use]
 pub fn all() -> impl ExactSizeIterator<Item = (ApiKey, VersionRange)> + Clone {
     TABLE.iter().map(|row| (row.key, row.versions))
 }

@@ -46,7 +46,6 @@ pub(crate) enum Kind {
     Int16,
     Uint16,
     Int32,
-    Uint32,
     Int64,
     Float64,
     Uuid,
@@ -65,7 +64,7 @@ impl Kind {
         match self {
             Self::Bool | Self::Int8 => Some(1),
             Self::Int16 | Self::Uint16 => Some(2),
-            Self::Int32 | Self::Uint32 => Some(4),
+            Self::Int32 => Some(4),
             Self::Int64 | Self::Float64 => Some(8),
             Self::Uuid => Some(16),
             _ => None,

@@ -230,7 +230,7 @@ fn fixed_value(kind: Kind, content: &[u8]) -> Value<'_> {
         Kind::Bool => Value::Bool(unsigned != 0),
         Kind::Float64 => Value::Float(f64::from_bits(unsigned)),
         Kind::Uuid => Value::Uuid(content),
-        Kind::Uint16 | Kind::Uint32 => Value::Int(unsigned.cast_signed()),
+        Kind::Uint16 => Value::Int(unsigned.cast_signed()),
         // Moved to the top and back, so that its sign spreads.
         _ => {
             let unused = 64 - 8 * content.len();

@@ -1,5 +1,6 @@
 //! Any request and any response, for those who do not know beforehand which one comes: a broker, a test.
 
+#[expect(clippy::wildcard_imports, reason = "the table names 174 types")]
 use super::*;
 use crate::codec::{Body, BodyWriter, Checked, Malformed};
 
@@ -8,14 +9,14 @@ macro_rules! kinds {
         /// A request of any API.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
-        #[expect(missing_docs, clippy::large_enum_variant, reason = "one variant for each API, by its name; it lives as long as one request")]
+        #[expect(missing_docs, reason = "one variant for each API, by its name; it lives as long as one request")]
         pub enum RequestKind {
             $($name($request),)*
         }
         /// A response of any API.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
-        #[expect(missing_docs, clippy::large_enum_variant, reason = "one variant for each API, by its name; it lives as long as one response")]
+        #[expect(missing_docs, reason = "one variant for each API, by its name; it lives as long as one response")]
         pub enum ResponseKind {
             $($name($response),)*
         }

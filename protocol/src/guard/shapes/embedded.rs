@@ -64,17 +64,6 @@ pub(crate) static END_TXN_MARKER: Shape = Shape {
     ],
 };
 
-pub(crate) static DEFAULT_PRINCIPAL_DATA: Shape = Shape {
-    name: "DefaultPrincipalData",
-    versions: span(0, 0),
-    flexible: from(0),
-    fields: &[
-        field("type", from(0), String),
-        field("name", from(0), String),
-        field("tokenAuthenticated", from(0), Bool),
-    ],
-};
-
 /// All of them.
 pub(crate) static ALL: &[&Shape] = &[
     &REQUEST_HEADER,
@@ -82,5 +71,4 @@ pub(crate) static ALL: &[&Shape] = &[
     &CONSUMER_PROTOCOL_SUBSCRIPTION,
     &CONSUMER_PROTOCOL_ASSIGNMENT,
     &END_TXN_MARKER,
-    &DEFAULT_PRINCIPAL_DATA,
 ];
