@@ -1,0 +1,42 @@
+//! Who may commit when: never between JoinGroup and the assignment, and no join while a commit is on its way.
+
+use super::{ErrorCode, Forget, Member, State};
+use crate::group::{CommitRefused, CommitStamp};
+use std::time::Instant;
+
+impl Member {
+    /// Begins a commit in the member's name. Each one that began must be ended by [`Member::end_commit`].
+    ///
+    /// # Errors
+    ///
+    /// When the coordinator would refuse it now.
+    pub fn begin_commit(&mut self) -> Result<CommitStamp, CommitRefused> {
+        if matches!(self.state, State::Joining | State::Assigning(_) | State::Joined(_) | State::Syncing) {
+            return Err(CommitRefused::Rebalancing);
+        }
+        if self.identity.generation < 0 {
+            return Err(CommitRefused::NotMember);
+        }
+        self.commits_in_flight += 1;
+        Ok(CommitStamp {
+            generation: self.identity.generation,
+            member_id: self.identity.member_id.clone(),
+            instance_id: self.identity.instance_id.clone(),
+        })
+    }
+    /// Ends a commit; the code is the worst that the coordinator answered, none when there was no answer.
+    pub fn end_commit(&mut self, now: Instant, stamp: &CommitStamp, code: Option<ErrorCode>) {
+        self.commits_in_flight = self.commits_in_flight.saturating_sub(1);
+        let current = stamp.generation == self.identity.generation && stamp.member_id == self.identity.member_id;
+        let Some(code) = code.filter(|_| current) else { return };
+        match code {
+            ErrorCode::UNKNOWN_MEMBER_ID => self.lose_and_rejoin(now, Forget::Member),
+            ErrorCode::ILLEGAL_GENERATION => self.lose_and_rejoin(now, Forget::Generation),
+            ErrorCode::FENCED_INSTANCE_ID => self.fail_refused("take its commit", code),
+            ErrorCode::REBALANCE_IN_PROGRESS if matches!(self.state, State::Stable) => {
+                self.rejoin(now, "the group rebalances");
+            }
+            _ => {}
+        }
+    }
+}

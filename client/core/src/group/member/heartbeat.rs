@@ -1,0 +1,79 @@
+//! Heartbeats: due whenever the coordinator could forget the member, whatever else goes on.
+
+use super::{Action, Departure, ErrorCode, Failure, Forget, Member, State};
+use millstream_protocol::messages::HeartbeatResponse;
+use std::time::{Duration, Instant};
+
+#[derive(Debug, Default)]
+pub(super) struct Heartbeats {
+    next: Option<Instant>,
+    /// The generation of the one that is on its way.
+    in_flight: Option<i32>,
+}
+
+impl Heartbeats {
+    pub(super) fn restart(&mut self, now: Instant, interval: Duration) {
+        self.next = Some(now + interval);
+        self.in_flight = None;
+    }
+}
+
+impl Member {
+    /// What a heartbeat brought.
+    pub fn handle_heartbeat(&mut self, now: Instant, answer: Result<HeartbeatResponse, Failure>) {
+        let Some(generation) = self.heartbeats.in_flight.take() else { return };
+        self.heartbeats.next = Some(now + self.config.heartbeat_interval);
+        // An answer to an earlier generation says nothing about this one.
+        if generation != self.identity.generation {
+            return;
+        }
+        match answer {
+            Ok(response) => self.heard(now, ErrorCode::new(response.error_code)),
+            Err(Failure::Unavailable) => self.beat_elsewhere(now),
+            Err(Failure::Fatal(problem)) => self.fail_protocol(problem),
+        }
+    }
+
+    pub(super) fn poll_heartbeat(&mut self, now: Instant) -> Option<Action> {
+        if self.heartbeat_deadline()? > now {
+            return None;
+        }
+        self.heartbeats.in_flight = Some(self.identity.generation);
+        Some(Action::Heartbeat(Box::new(self.identity.heartbeat())))
+    }
+    pub(super) fn heartbeat_deadline(&self) -> Option<Instant> {
+        // While JoinGroup or SyncGroup waits at the coordinator the session does not run.
+        let runs = match self.state {
+            State::Preparing(_) | State::Assigning(_) | State::Joined(_) | State::Stable | State::LettingGo(_) => true,
+            State::Leaving(departure) => departure == Departure::Announcing && !self.may_move(),
+            State::Out | State::Joining | State::Syncing | State::Failed => false,
+        };
+        let due = runs && self.identity.generation >= 0 && self.heartbeats.in_flight.is_none();
+        if due { self.heartbeats.next } else { None }
+    }
+
+    fn heard(&mut self, now: Instant, code: ErrorCode) {
+        match code {
+            ErrorCode::NONE => self.attempts = 0,
+            ErrorCode::REBALANCE_IN_PROGRESS => match self.state {
+                State::Stable => self.rejoin(now, "the group rebalances"),
+                State::LettingGo(_) => self.join_again = true,
+                _ => {}
+            },
+            ErrorCode::UNKNOWN_MEMBER_ID => self.lose_and_rejoin(now, Forget::Member),
+            ErrorCode::ILLEGAL_GENERATION => self.lose_and_rejoin(now, Forget::Generation),
+            code if code.refreshes_coordinator() => self.beat_elsewhere(now),
+            code if code.is_retriable() => self.beat_again(now),
+            code => self.fail_refused("take its heartbeat", code),
+        }
+    }
+    fn beat_elsewhere(&mut self, now: Instant) {
+        self.outbox.push_back(Action::ForgetCoordinator);
+        self.beat_again(now);
+    }
+    fn beat_again(&mut self, now: Instant) {
+        let pause = self.config.backoff(self.attempts);
+        self.attempts += 1;
+        self.heartbeats.next = Some(now + pause.min(self.config.heartbeat_interval));
+    }
+}
