@@ -1,17 +1,23 @@
 //! A Kafka client: Producer, Consumer and Admin over one Client, on tokio, in pure Rust.
 
+pub mod admin;
 mod client;
 pub mod config;
+mod consumer;
 mod error;
 mod field;
 mod net;
+mod offset_spec;
 mod offsets;
 mod producer_record;
 pub mod runtime;
 
+pub use admin::Admin;
 pub use client::{Client, ClientBuilder, ClientSource};
 pub use config::{ConfigError, Properties};
+pub use consumer::IsolationLevel;
 pub use error::{Error, ErrorKind};
 pub use field::IntoField;
+pub use offset_spec::OffsetSpec;
 pub use offsets::{OffsetAndMetadata, Offsets};
 pub use producer_record::ProducerRecord;

@@ -1,0 +1,5 @@
+//! Reads records.
+
+mod isolation_level;
+
+pub use isolation_level::IsolationLevel;
