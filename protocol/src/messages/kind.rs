@@ -1,7 +1,7 @@
 //! Any request and any response, for those who do not know beforehand which one comes: a broker, a test.
 
-#[expect(clippy::wildcard_imports, reason = "the table names 174 types")]
-use super::*;
+use crate::ApiKey;
+use crate::api::for_each_api;
 use crate::codec::{Body, BodyWriter, Checked, Malformed};
 
 macro_rules! kinds {
@@ -11,14 +11,14 @@ macro_rules! kinds {
         #[non_exhaustive]
         #[expect(missing_docs, reason = "one variant for each API, by its name; it lives as long as one request")]
         pub enum RequestKind {
-            $($name($request),)*
+            $($name(super::$request),)*
         }
         /// A response of any API.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         #[expect(missing_docs, reason = "one variant for each API, by its name; it lives as long as one response")]
         pub enum ResponseKind {
-            $($name($response),)*
+            $($name(super::$response),)*
         }
         impl RequestKind {
             /// The API.
@@ -35,7 +35,7 @@ macro_rules! kinds {
             }
             pub(crate) fn read(api: ApiKey, version: i16, body: &mut Checked) -> Result<Self, Malformed> {
                 match api {
-                    $(ApiKey::$key => <$request as Body>::read(version, body).map(Self::$name),)*
+                    $(ApiKey::$key => <super::$request as Body>::read(version, body).map(Self::$name),)*
                     _ => Err(unknown()),
                 }
             }
@@ -55,19 +55,19 @@ macro_rules! kinds {
             }
             pub(crate) fn read(api: ApiKey, version: i16, body: &mut Checked) -> Result<Self, Malformed> {
                 match api {
-                    $(ApiKey::$key => <$response as Body>::read(version, body).map(Self::$name),)*
+                    $(ApiKey::$key => <super::$response as Body>::read(version, body).map(Self::$name),)*
                     _ => Err(unknown()),
                 }
             }
         }
         $(
-            impl From<$request> for RequestKind {
-                fn from(request: $request) -> Self {
+            impl From<super::$request> for RequestKind {
+                fn from(request: super::$request) -> Self {
                     Self::$name(request)
                 }
             }
-            impl From<$response> for ResponseKind {
-                fn from(response: $response) -> Self {
+            impl From<super::$response> for ResponseKind {
+                fn from(response: super::$response) -> Self {
                     Self::$name(response)
                 }
             }
@@ -75,7 +75,7 @@ macro_rules! kinds {
         /// Whether the API's decoder, in this direction, checks all bounds itself.
         pub(crate) const fn checks_bounds(api: ApiKey, is_request: bool) -> bool {
             match api {
-                $(ApiKey::$key => if is_request { <$request as Body>::CHECKS_BOUNDS } else { <$response as Body>::CHECKS_BOUNDS },)*
+                $(ApiKey::$key => if is_request { <super::$request as Body>::CHECKS_BOUNDS } else { <super::$response as Body>::CHECKS_BOUNDS },)*
                 _ => false,
             }
         }
