@@ -1,19 +1,13 @@
 //! Frames that somebody meddled with: refused by an error where Kafka refuses them, within bounded memory always.
 
-#[path = "wire/memory.rs"]
-mod memory;
-mod wire;
-
+use crate::corpus::{bytes, forget_unaligned_records, int16, rows};
+use crate::memory;
 use bytes::Bytes;
 use millstream_protocol::frame::{self, FrameBuffer};
 use millstream_protocol::picture::Picture;
 use millstream_protocol::{ApiKey, api};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use wire::{bytes, forget_unaligned_records, int16, rows};
-
-#[global_allocator]
-static COUNTING: memory::Counting = memory::Counting;
 
 struct Row {
     id: String,

@@ -1,13 +1,11 @@
 //! Kafka's own messages, every API at every version: read as Kafka reads them, written as Kafka writes them.
 
-mod wire;
-
+use crate::corpus::{bytes, forget_unaligned_records, int16, rows};
 use bytes::Bytes;
 use millstream_protocol::picture::Picture;
 use millstream_protocol::{ApiKey, api, frame};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use wire::{bytes, forget_unaligned_records, int16, rows};
 
 /// What Kafka 4.4 has and this crate does not speak; a client loses nothing that this project uses.
 const NOT_SPOKEN: [(&str, i16); 22] = [

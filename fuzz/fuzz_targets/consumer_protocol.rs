@@ -1,0 +1,18 @@
+//! What members of a group tell each other.
+
+#![no_main]
+
+use bytes::Bytes;
+use libfuzzer_sys::fuzz_target;
+use millstream_client_core::group::{Assignment, Subscription};
+
+fuzz_target!(|data: &[u8]| {
+    let bytes = Bytes::copy_from_slice(data);
+    if let Ok(subscription) = Subscription::decode(&bytes) {
+        let again = Subscription::decode(&subscription.encode());
+        assert_eq!(again.as_ref().map(Subscription::encode), Ok(subscription.encode()));
+    }
+    if let Ok(assignment) = Assignment::decode(&bytes) {
+        assert_eq!(Assignment::decode(&assignment.encode()).as_ref(), Ok(&assignment));
+    }
+});
