@@ -48,3 +48,14 @@ impl std::ops::Sub<Duration> for Timestamp {
         Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_time_is_no_time_ago() {
+        let (early, late) = (Timestamp::from_millis(5), Timestamp::from_millis(12));
+        assert_eq!((late.since(early), early.since(late)), (Duration::from_millis(7), Duration::ZERO));
+    }
+}

@@ -1,12 +1,14 @@
 //! Administers a cluster. Methods are grouped by what they are about; each takes many items and answers for each one.
 
 mod brokers;
+mod configs;
 mod groups;
 mod list_offsets;
 mod per_item;
 mod topics;
 mod transactions;
 
+pub use configs::{ConfigEntry, ConfigResource, Configs};
 pub use groups::{GroupDescription, GroupListing, GroupState, GroupType, Groups, MemberDescription};
 pub use per_item::PerItem;
 pub use topics::{NewTopic, PartitionDescription, TopicDescription, Topics};
@@ -52,6 +54,11 @@ impl Admin {
     #[must_use]
     pub const fn topics(&self) -> Topics<'_> {
         Topics::of(&self.client)
+    }
+    /// Options of topics and brokers.
+    #[must_use]
+    pub const fn configs(&self) -> Configs<'_> {
+        Configs::of(&self.client)
     }
     /// Groups, their members and offsets.
     #[must_use]
