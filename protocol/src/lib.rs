@@ -1,6 +1,4 @@
-//! Kafka's wire protocol: frames, messages, record batches, compression, error codes.
-//!
-//! No clock, no socket, no runtime: bytes go in, values come out, and back.
+#![doc = include_str!("../README.md")]
 
 pub mod api;
 mod api_key;
