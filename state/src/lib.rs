@@ -11,6 +11,8 @@
 
 mod blob;
 mod engine;
+pub mod fs;
+mod journal;
 mod layers;
 mod lock;
 mod memory;
@@ -29,6 +31,7 @@ pub use engine::{
     Applied, ChangelogPosition, CommitId, Entry, EntryIter, OrderedStore, Prepared, Snapshot, StoreError, Write,
     WriteBatch,
 };
+pub use journal::{JournalOptions, JournaledStore};
 pub use layers::{ChangelogRecord, Frozen, LayeredStore, RecordScope};
 pub use memory::MemoryStore;
 #[cfg(feature = "json")]

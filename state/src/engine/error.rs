@@ -23,7 +23,7 @@ pub enum StoreError {
     /// What a file holds is not what was written.
     #[error(
         "store `{store}`: `{}` is corrupt at byte {offset}: {problem}. Put back a good copy of the folder, or remove the folder: \
-         the store is then restored from its changelog",
+         the store is then restored from its changelog, or starts empty if it has none",
         file.display()
     )]
     #[non_exhaustive]
@@ -40,7 +40,7 @@ pub enum StoreError {
     /// The files are of another version of the format.
     #[error(
         "store `{store}`: `{}` has format version {found}, and this program reads version {supported}. Run the program that wrote \
-         it, or remove the folder: the store is then restored from its changelog",
+         it, or remove the folder: the store is then restored from its changelog, or starts empty if it has none",
         file.display()
     )]
     #[non_exhaustive]

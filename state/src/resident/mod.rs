@@ -45,11 +45,7 @@ impl Resident {
     ) -> Result<(), StoreError> {
         let mut inner = lock(&self.inner);
         if inner.waiting(commit).is_some() {
-            return Err(StoreError::out_of_order(
-                &self.name,
-                format!("prepare commit {commit}"),
-                "it is prepared already",
-            ));
+            return Err(self.prepared_already(commit));
         }
         inner.prepared.push((Prepared::new(commit, position.clone()), Arc::clone(batch)));
         Ok(())
@@ -75,6 +71,14 @@ impl Resident {
     }
     pub(crate) fn adopt(&self, commit: CommitId, position: &ChangelogPosition) {
         lock(&self.inner).applied = Some(Applied::new(Some(commit), position.clone()));
+    }
+    /// Adds an entry of a snapshot.
+    pub(crate) fn load(&self, write: &Write) {
+        lock(&self.inner).merge(std::slice::from_ref(write));
+    }
+    /// Sets what a snapshot says of itself.
+    pub(crate) fn set_applied(&self, applied: Option<Applied>) {
+        lock(&self.inner).applied = applied;
     }
     pub(crate) fn clear(&self) {
         let _merging = lock(&self.merging);
@@ -118,6 +122,9 @@ impl Resident {
         let _merging = lock(&self.merging);
         let table = lock(&self.inner).table.clone();
         table.into_entries()
+    }
+    pub(crate) fn prepared_already(&self, commit: CommitId) -> StoreError {
+        StoreError::out_of_order(&self.name, format!("prepare commit {commit}"), "it is prepared already")
     }
     pub(crate) fn not_prepared(&self, commit: CommitId) -> StoreError {
         StoreError::out_of_order(&self.name, format!("apply commit {commit}"), "it is not prepared")
