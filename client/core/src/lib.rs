@@ -6,4 +6,5 @@
 pub mod backoff;
 pub mod cluster;
 pub mod connection;
+pub mod fetch;
 pub mod group;

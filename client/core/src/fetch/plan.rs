@@ -1,0 +1,202 @@
+//! What to fetch from whom.
+
+use super::partition::{Partition, Phase};
+use super::session::{Delta, Entry, Naming};
+use super::{FetchConfig, Fetcher};
+use crate::cluster::Image;
+use millstream_protocol::messages::{FetchRequest, StrBytes, Uuid};
+use millstream_protocol::{LeaderEpoch, NodeId, TopicPartition};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// Names are used up to this version of Fetch, ids from the next one on.
+const LAST_VERSION_WITH_NAMES: i16 = 12;
+/// A broker that takes this version finds a truncated log by itself.
+const FINDS_DIVERGENCE: i16 = 12;
+
+/// A Fetch to be sent. Answer it with `handle_fetch` of the same node.
+#[derive(Debug)]
+#[must_use = "the broker's other fetches wait for this one's answer"]
+pub struct FetchPlan {
+    node: NodeId,
+    naming: Naming,
+    max_wait: Duration,
+    min_bytes: usize,
+    max_bytes: usize,
+    isolation: i8,
+    rack: String,
+    delta: Delta,
+}
+
+impl FetchPlan {
+    /// The broker to ask.
+    #[must_use]
+    pub const fn node(&self) -> NodeId {
+        self.node
+    }
+    /// The highest version that may be used: topics whose id is not known can only be named (C-13).
+    #[must_use]
+    pub fn max_version(&self) -> Option<i16> {
+        (self.naming == Naming::Names).then_some(LAST_VERSION_WITH_NAMES)
+    }
+    /// How long the broker may wait.
+    #[must_use]
+    pub const fn max_wait(&self) -> Duration {
+        self.max_wait
+    }
+    /// The request in this version.
+    #[must_use]
+    pub fn request(self, version: i16) -> FetchRequest {
+        let mut request = FetchRequest::default();
+        request.max_wait_ms = i32::try_from(self.max_wait.as_millis()).unwrap_or(i32::MAX);
+        request.min_bytes = clamp(self.min_bytes);
+        request.max_bytes = clamp(self.max_bytes);
+        request.isolation_level = self.isolation;
+        request.rack_id = StrBytes::from_string(self.rack);
+        request.session_id = self.delta.session_id;
+        request.session_epoch = self.delta.session_epoch;
+        request.topics = self.delta.topics;
+        if version >= 7 {
+            request.forgotten_topics_data = self.delta.forgotten;
+        }
+        if version < FINDS_DIVERGENCE {
+            let partitions = request.topics.iter_mut().flat_map(|topic| &mut topic.partitions);
+            partitions.for_each(|partition| partition.last_fetched_epoch = -1);
+        }
+        request
+    }
+}
+
+impl Fetcher {
+    /// The brokers that have something to fetch and no fetch on its way.
+    #[must_use]
+    pub fn brokers_to_fetch(&mut self, now: Instant, image: &Image) -> BTreeSet<NodeId> {
+        let mut nodes = BTreeSet::new();
+        if self.room() == 0 {
+            return nodes;
+        }
+        for id in &self.order {
+            let Some(partition) = self.partitions.get_mut(id) else { continue };
+            if let Some((node, _)) = source(partition, now, image).filter(|_| fetchable(partition, now, &self.config)) {
+                nodes.insert(node);
+            }
+        }
+        nodes.retain(|node| self.sessions.get(node).is_none_or(|session| session.is_free(now)));
+        nodes
+    }
+    /// The next fetch from a broker, unless there is nothing to fetch or no room for it.
+    pub fn poll_fetch(&mut self, now: Instant, node: NodeId, image: &Image) -> Option<FetchPlan> {
+        if !self.sessions.entry(node).or_default().is_free(now) {
+            return None;
+        }
+        let max_bytes = self.share_of_room();
+        if max_bytes == 0 {
+            return None;
+        }
+        let wanted = self.wanted(now, node, image);
+        if wanted.is_empty() {
+            return None;
+        }
+        let nil = wanted.iter().any(|(_, entry)| entry.topic_id == Uuid::nil());
+        let naming = if nil { Naming::Names } else { Naming::Ids };
+        let session = self.sessions.entry(node).or_default();
+        session.in_flight = Some(max_bytes);
+        Some(FetchPlan {
+            node,
+            naming,
+            max_wait: self.config.max_wait,
+            min_bytes: self.config.min_bytes,
+            max_bytes,
+            isolation: self.config.isolation.wire(),
+            rack: self.config.rack.clone().unwrap_or_default(),
+            delta: session.delta(wanted, naming),
+        })
+    }
+    /// Whether some partition has no leader to be asked: the picture of the cluster is to be renewed.
+    #[must_use]
+    pub fn needs_metadata(&self, image: &Image) -> bool {
+        self.partitions.keys().any(|id| image.leader(id).is_none())
+    }
+
+    fn wanted(&mut self, now: Instant, node: NodeId, image: &Image) -> Vec<(TopicPartition, Entry)> {
+        let version = self.sessions.get(&node).and_then(|session| session.version);
+        let mut wanted = Vec::new();
+        for id in &self.order {
+            let Some(partition) = self.partitions.get_mut(id) else { continue };
+            if !fetchable(partition, now, &self.config) {
+                continue;
+            }
+            let Some((_, epoch)) = source(partition, now, image).filter(|(source, _)| *source == node) else {
+                continue;
+            };
+            if partition.must_validate(epoch, version) {
+                partition.phase = Phase::Validating;
+                continue;
+            }
+            partition.checked_epoch = epoch.or(partition.checked_epoch);
+            wanted.push((id.clone(), partition.entry(epoch, topic_id(id, image), &self.config)));
+        }
+        // Whoever was first comes last the next time; topics stay together, since a request names each once.
+        self.order.rotate_left(usize::from(!self.order.is_empty()));
+        wanted.sort_by(|(left, _), (right, _)| left.topic.cmp(&right.topic));
+        wanted
+    }
+    /// Bytes that may still be asked for.
+    fn room(&self) -> usize {
+        let asked: usize = self.sessions.values().filter_map(|session| session.in_flight).sum();
+        self.config.max_bytes.saturating_sub(self.buffered_bytes()).saturating_sub(asked)
+    }
+    /// One broker's part of the room, so that a slow one does not hold it all (C-15).
+    fn share_of_room(&self) -> usize {
+        let brokers = self.sessions.len().max(1);
+        self.room().min((self.config.max_bytes / brokers).max(self.config.max_partition_bytes))
+    }
+}
+
+impl super::Session {
+    pub(super) fn is_free(&self, now: Instant) -> bool {
+        self.in_flight.is_none() && self.not_before.is_none_or(|at| at <= now)
+    }
+}
+
+impl Partition {
+    /// A leader of another term may lack the record before the position (KIP-320). Brokers that are known to look by
+    /// themselves are not asked beforehand.
+    fn must_validate(&self, epoch: Option<LeaderEpoch>, version: Option<i16>) -> bool {
+        let changed = epoch.is_some() && epoch != self.checked_epoch;
+        changed && self.position.epoch.is_some() && version.is_none_or(|version| version < FINDS_DIVERGENCE)
+    }
+    fn entry(&self, epoch: Option<LeaderEpoch>, topic_id: Uuid, config: &FetchConfig) -> Entry {
+        Entry {
+            generation: self.generation,
+            topic_id,
+            offset: self.position.offset,
+            leader_epoch: epoch.map_or(-1, LeaderEpoch::get),
+            last_epoch: self.position.epoch.map_or(-1, LeaderEpoch::get),
+            max_bytes: clamp(config.max_partition_bytes),
+        }
+    }
+}
+
+fn fetchable(partition: &Partition, now: Instant, config: &FetchConfig) -> bool {
+    partition.phase == Phase::Fetching
+        && !partition.paused
+        && !partition.waits(now)
+        && partition.buffered_bytes < config.max_partition_bytes
+}
+
+/// The replica nearby while its lease runs, or the leader.
+fn source(partition: &mut Partition, now: Instant, image: &Image) -> Option<(NodeId, Option<LeaderEpoch>)> {
+    let (leader, epoch) = image.leader(&partition.id)?;
+    let usable = |(node, until): &(NodeId, Instant)| *until > now && image.broker(*node).is_some();
+    partition.preferred = partition.preferred.filter(usable);
+    Some((partition.preferred.map_or(leader, |(node, _)| node), epoch))
+}
+
+fn topic_id(id: &TopicPartition, image: &Image) -> Uuid {
+    image.topic(id.topic.as_str()).and_then(|topic| topic.id).unwrap_or(Uuid::nil())
+}
+
+fn clamp(bytes: usize) -> i32 {
+    i32::try_from(bytes).unwrap_or(i32::MAX)
+}
