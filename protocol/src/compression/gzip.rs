@@ -1,5 +1,6 @@
 //! gzip (RFC 1952) around deflate. Several members are one stream; what follows the last one is ignored, as Kafka does.
 
+use super::output::Output;
 use super::{Compression, CompressionError};
 use flate2::{Compress, Decompress, FlushCompress, FlushDecompress, Status};
 
@@ -49,57 +50,45 @@ impl Decoder {
         Self { inflate: Decompress::new(false) }
     }
     /// Appends what the members of `input` inflate to.
-    pub(super) fn decompress(
-        &mut self,
-        input: &[u8],
-        limit: usize,
-        output: &mut Vec<u8>,
-    ) -> Result<(), CompressionError> {
-        let mut rest = self.member(input, limit, output)?;
+    pub(super) fn decompress(&mut self, input: &[u8], output: &mut Output) -> Result<(), CompressionError> {
+        let mut rest = self.member(input, output)?;
         while rest.starts_with(&HEADER[..2]) {
-            rest = self.member(rest, limit, output)?;
+            rest = self.member(rest, output)?;
         }
         Ok(())
     }
 
-    fn member<'a>(
-        &mut self,
-        input: &'a [u8],
-        limit: usize,
-        output: &mut Vec<u8>,
-    ) -> Result<&'a [u8], CompressionError> {
+    fn member<'a>(&mut self, input: &'a [u8], output: &mut Output) -> Result<&'a [u8], CompressionError> {
         let body = after_header(input).ok_or_else(|| corrupt("this is no gzip member, or its header is cut short"))?;
         let start = output.len();
-        let rest = self.inflate(body, limit, output)?;
+        let rest = self.inflate(body, output)?;
         let (trailer, rest) = rest.split_first_chunk::<8>().ok_or_else(|| corrupt("the trailer is cut short"))?;
-        let content = &output[start..];
         let [crc @ .., l0, l1, l2, l3] = *trailer;
         #[expect(clippy::cast_possible_truncation, reason = "the trailer holds the length's low 32 bits")]
-        if u32::from_le_bytes(crc) != crc32fast::hash(content)
-            || u32::from_le_bytes([l0, l1, l2, l3]) != content.len() as u32
-        {
+        let length = (output.len() - start) as u32;
+        let sound = !output.keeps() || u32::from_le_bytes(crc) == crc32fast::hash(&output.bytes[start..]);
+        if !sound || u32::from_le_bytes([l0, l1, l2, l3]) != length {
             return Err(corrupt("the trailer's checksum or length is wrong"));
         }
         Ok(rest)
     }
 
-    fn inflate<'a>(
-        &mut self,
-        body: &'a [u8],
-        limit: usize,
-        output: &mut Vec<u8>,
-    ) -> Result<&'a [u8], CompressionError> {
+    fn inflate<'a>(&mut self, body: &'a [u8], output: &mut Output) -> Result<&'a [u8], CompressionError> {
         self.inflate.reset(false);
         loop {
             let read = usize::try_from(self.inflate.total_in()).map_err(corrupt)?;
-            let rest = &body[read..];
             let before = self.inflate.total_out();
-            grow(output, rest.len(), limit)?;
-            match self.inflate.decompress_vec(rest, output, FlushDecompress::None).map_err(corrupt)? {
-                _ if output.len() > limit => return Err(too_large(limit)),
+            output.make_room(body.len() - read);
+            let status = self.inflate.decompress_vec(&body[read..], &mut output.bytes, FlushDecompress::None);
+            let full = output.bytes.len() == output.bytes.capacity();
+            if output.is_past_limit() {
+                return Err(output.too_large(Compression::Gzip));
+            }
+            output.settle();
+            match status.map_err(corrupt)? {
                 Status::StreamEnd => break,
                 // A full buffer means that there is more; an unfilled one that the input has ended.
-                Status::Ok | Status::BufError if output.len() == output.capacity() => {}
+                Status::Ok | Status::BufError if full => {}
                 Status::Ok if self.inflate.total_out() > before => {}
                 Status::Ok | Status::BufError => return Err(corrupt("the data is cut short")),
             }
@@ -107,20 +96,6 @@ impl Decoder {
         let read = usize::try_from(self.inflate.total_in()).map_err(corrupt)?;
         Ok(&body[read..])
     }
-}
-
-/// Makes room: at first for four times the input, then for as much again; never for more than one byte past the limit.
-fn grow(output: &mut Vec<u8>, input: usize, limit: usize) -> Result<(), CompressionError> {
-    if output.len() < output.capacity() {
-        return Ok(());
-    }
-    let wanted = if output.is_empty() { input.saturating_mul(4).max(256) } else { output.len() };
-    let allowed = limit.saturating_sub(output.len()).saturating_add(1);
-    if output.len() > limit {
-        return Err(too_large(limit));
-    }
-    output.reserve_exact(wanted.min(allowed));
-    Ok(())
 }
 
 fn after_header(input: &[u8]) -> Option<&[u8]> {
@@ -145,16 +120,13 @@ fn after_header(input: &[u8]) -> Option<&[u8]> {
     Some(rest)
 }
 
-fn too_large(limit: usize) -> CompressionError {
-    CompressionError::TooLarge { codec: Compression::Gzip, limit }
-}
-
 fn corrupt(reason: impl std::fmt::Display) -> CompressionError {
     CompressionError::corrupt(Compression::Gzip, reason)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::output::Keep;
     use super::*;
 
     fn gzip(input: &[u8]) -> Vec<u8> {
@@ -163,8 +135,8 @@ mod tests {
         output
     }
     fn gunzip(input: &[u8]) -> Result<Vec<u8>, CompressionError> {
-        let mut output = Vec::new();
-        Decoder::new().decompress(input, 1 << 20, &mut output).map(|()| output)
+        let mut output = Output::new(1 << 20, Keep::All);
+        Decoder::new().decompress(input, &mut output).map(|()| output.bytes)
     }
 
     #[test]

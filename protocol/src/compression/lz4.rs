@@ -3,9 +3,12 @@
 //! The frame is read here and not by a library, so that its end is where Kafka sees it (bytes after the end mark are ignored), the limit holds,
 //! and the wrong header checksum of old clients can be read past.
 
+use super::output::Output;
 use super::xxh32::xxh32;
 use super::{Compression, CompressionError};
-use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
+use lz4_flex::block::{
+    CompressTable, DecompressError, compress_into_with_table, decompress_into, get_maximum_output_size,
+};
 
 const MAGIC: [u8; 4] = 0x184D_2204_u32.to_le_bytes();
 /// Magic, descriptor, and the checksum that goes with it.
@@ -56,57 +59,50 @@ impl Encoder {
 }
 
 /// Appends what the one frame at the start of `input` inflates to.
-pub(super) fn decompress(
-    input: &[u8],
-    limit: usize,
-    checksum: HeaderChecksum,
-    output: &mut Vec<u8>,
-) -> Result<(), CompressionError> {
+pub(super) fn decompress(input: &[u8], checksum: HeaderChecksum, output: &mut Output) -> Result<(), CompressionError> {
     let mut input = Input(input);
     let frame = Descriptor::read(&mut input, checksum)?;
-    let start = output.len();
     loop {
         let word = input.word("a block's size")?;
         if word == 0 {
             break;
         }
-        let size = usize::try_from(word & !STORED).map_err(corrupt)?;
-        if size > frame.block_size {
-            return Err(corrupt(format!("a block of {size} bytes in a frame of blocks of {}", frame.block_size)));
+        let block = frame.block(word, &mut input)?;
+        if word & STORED == 0 {
+            inflate(block, frame.block_size, output)?
+        } else {
+            store(block, output)?
         }
-        let block = input.take(size, "a block")?;
-        if frame.block_checksums && input.word("a block's checksum")? != xxh32(block) {
-            return Err(corrupt("a block's checksum is wrong"));
-        }
-        if word & STORED == 0 { inflate(block, frame.block_size, limit, output)? } else { store(block, limit, output)? }
+        output.settle();
     }
-    if frame.content_checksum && input.word("the content's checksum")? != xxh32(&output[start..]) {
-        return Err(corrupt("the content's checksum is wrong"));
+    if frame.content_checksum {
+        let stored = input.word("the content's checksum")?;
+        if output.keeps() && stored != xxh32(&output.bytes) {
+            return Err(corrupt("the content's checksum is wrong"));
+        }
     }
     Ok(())
 }
 
-fn store(block: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), CompressionError> {
-    if block.len() > limit.saturating_sub(output.len()) {
-        return Err(CompressionError::TooLarge { codec: Compression::Lz4, limit });
+fn store(block: &[u8], output: &mut Output) -> Result<(), CompressionError> {
+    if block.len() > output.allowed() {
+        return Err(output.too_large(Compression::Lz4));
     }
-    output.extend_from_slice(block);
+    output.bytes.extend_from_slice(block);
     Ok(())
 }
 
-fn inflate(block: &[u8], block_size: usize, limit: usize, output: &mut Vec<u8>) -> Result<(), CompressionError> {
-    let start = output.len();
+fn inflate(block: &[u8], block_size: usize, output: &mut Output) -> Result<(), CompressionError> {
+    let start = output.bytes.len();
     let room = block_size.min(block.len().saturating_mul(MOST_INFLATION));
-    let allowed = limit.saturating_sub(start);
-    output.resize(start + room.min(allowed), 0);
-    match decompress_into(block, &mut output[start..]) {
+    let allowed = output.allowed();
+    output.bytes.resize(start + room.min(allowed), 0);
+    match decompress_into(block, &mut output.bytes[start..]) {
         Ok(length) => {
-            output.truncate(start + length);
+            output.bytes.truncate(start + length);
             Ok(())
         }
-        Err(lz4_flex::block::DecompressError::OutputTooSmall { .. }) if allowed < room => {
-            Err(CompressionError::TooLarge { codec: Compression::Lz4, limit })
-        }
+        Err(DecompressError::OutputTooSmall { .. }) if allowed < room => Err(output.too_large(Compression::Lz4)),
         Err(error) => Err(corrupt(error)),
     }
 }
@@ -134,6 +130,19 @@ impl Descriptor {
             return Err(corrupt(format!("the header's checksum is {stored:#04x}, and should be {computed:#04x}")));
         }
         Self::check(flags, sizes)
+    }
+
+    /// The block after its size.
+    fn block<'a>(&self, word: u32, input: &mut Input<'a>) -> Result<&'a [u8], CompressionError> {
+        let size = usize::try_from(word & !STORED).map_err(corrupt)?;
+        if size > self.block_size {
+            return Err(corrupt(format!("a block of {size} bytes in a frame of blocks of {}", self.block_size)));
+        }
+        let block = input.take(size, "a block")?;
+        if self.block_checksums && input.word("a block's checksum")? != xxh32(block) {
+            return Err(corrupt("a block's checksum is wrong"));
+        }
+        Ok(block)
     }
 
     fn check(flags: u8, sizes: u8) -> Result<Self, CompressionError> {
@@ -178,7 +187,13 @@ fn corrupt(reason: impl std::fmt::Display) -> CompressionError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::output::Keep;
     use super::*;
+
+    fn back(frame: &[u8]) -> Result<Vec<u8>, CompressionError> {
+        let mut output = Output::new(1000, Keep::All);
+        decompress(frame, HeaderChecksum::Checked, &mut output).map(|()| output.bytes)
+    }
 
     #[test]
     fn the_header_is_kafkas() {
@@ -198,9 +213,7 @@ mod tests {
         let mut output = Vec::new();
         Encoder::new().compress(&noise, &mut output).expect("compresses");
         assert_eq!(output.len(), 7 + 4 + 1000 + 4);
-        let mut back = Vec::new();
-        decompress(&output, 1000, HeaderChecksum::Checked, &mut back).expect("inflates");
-        assert_eq!(back, noise);
+        assert_eq!(back(&output), Ok(noise));
     }
 
     #[test]
@@ -212,11 +225,9 @@ mod tests {
         frame.extend(xxh32(b"abc").to_le_bytes());
         frame.extend([0; 4]);
         frame.extend(xxh32(b"abc").to_le_bytes());
-        let mut back = Vec::new();
-        decompress(&frame, 3, HeaderChecksum::Checked, &mut back).expect("inflates");
-        assert_eq!(back, b"abc");
+        assert_eq!(back(&frame).as_deref(), Ok(&b"abc"[..]));
         let last = frame.len() - 1;
         frame[last] ^= 1;
-        assert!(decompress(&frame, 3, HeaderChecksum::Checked, &mut back).is_err());
+        assert!(back(&frame).is_err());
     }
 }

@@ -8,6 +8,8 @@ mod error;
 mod gzip;
 #[cfg(feature = "lz4")]
 mod lz4;
+#[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+mod output;
 #[cfg(feature = "snappy")]
 mod snappy;
 #[cfg(feature = "lz4")]
@@ -16,6 +18,8 @@ mod xxh32;
 mod zstd;
 
 pub use error::CompressionError;
+#[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+use output::{Keep, Output};
 
 use std::fmt;
 
@@ -204,6 +208,18 @@ fn check_level(codec: Compression, level: Option<i32>) -> Result<(), Compression
     Err(CompressionError::Level { codec, level, least, most })
 }
 
+/// How many bytes may come out before they are counted beforehand.
+#[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+const UNCOUNTED: usize = 16 << 20;
+
+/// What is inflated.
+#[derive(Clone, Copy)]
+enum Frame {
+    Of(Compression),
+    /// With the wrong header checksum of clients before 0.10.
+    OldLz4,
+}
+
 /// Inflates, up to a limit; holds the codecs' tables from one batch to the next.
 #[must_use]
 pub struct Decompressor {
@@ -239,52 +255,68 @@ impl Decompressor {
     }
     /// Inflates all of `input`. Old LZ4 frames (magic 0) are read through [`Self::decompress_old_lz4`].
     ///
+    /// Memory grows with what comes out; from 16 MiB on it is counted first, so that the limit is never passed, not even for a moment.
+    ///
     /// # Errors
     ///
     /// The codec is not compiled in, the bytes are corrupt, or they inflate past the limit.
     pub fn decompress(&mut self, codec: Compression, input: &[u8]) -> Result<Vec<u8>, CompressionError> {
-        #[cfg_attr(
-            not(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd")),
-            expect(unused_mut, reason = "only codecs grow it")
-        )]
-        let mut output = Vec::new();
         match codec {
-            Compression::None => return Ok(input.to_vec()),
-            #[cfg(feature = "gzip")]
-            Compression::Gzip => {
-                self.gzip.get_or_insert_with(gzip::Decoder::new).decompress(input, self.limit, &mut output)?
-            }
-            #[cfg(feature = "snappy")]
-            Compression::Snappy => snappy::decompress(input, self.limit, &mut output)?,
-            #[cfg(feature = "lz4")]
-            Compression::Lz4 => lz4::decompress(input, self.limit, lz4::HeaderChecksum::Checked, &mut output)?,
-            #[cfg(feature = "zstd")]
-            Compression::Zstd => {
-                self.zstd.get_or_insert_with(zstd::Decoder::new).decompress(input, self.limit, &mut output)?
-            }
-            #[cfg(not(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd")))]
-            codec => return Err(CompressionError::NotCompiledIn { codec }),
+            Compression::None => Ok(input.to_vec()),
+            codec if codec.is_compiled_in() => self.inflate(Frame::Of(codec), input),
+            codec => Err(CompressionError::NotCompiledIn { codec }),
         }
-        Ok(output)
     }
     /// Inflates an LZ4 frame as clients before 0.10 wrote it: its header checksum is wrong, since it covers the frame's magic too (KIP-57), and is not looked at.
     ///
     /// # Errors
     ///
     /// As [`Self::decompress`].
-    #[cfg_attr(
-        not(feature = "lz4"),
-        expect(clippy::unused_self, unused_variables, reason = "the codec is not compiled in")
-    )]
     pub fn decompress_old_lz4(&mut self, input: &[u8]) -> Result<Vec<u8>, CompressionError> {
-        #[cfg(feature = "lz4")]
-        {
-            let mut output = Vec::new();
-            lz4::decompress(input, self.limit, lz4::HeaderChecksum::Unread, &mut output)?;
-            Ok(output)
+        if cfg!(feature = "lz4") {
+            self.inflate(Frame::OldLz4, input)
+        } else {
+            Err(CompressionError::NotCompiledIn { codec: Compression::Lz4 })
         }
-        #[cfg(not(feature = "lz4"))]
-        Err(CompressionError::NotCompiledIn { codec: Compression::Lz4 })
+    }
+
+    #[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+    fn inflate(&mut self, frame: Frame, input: &[u8]) -> Result<Vec<u8>, CompressionError> {
+        match self.run(frame, input, Output::new(self.limit.min(UNCOUNTED), Keep::All)) {
+            Err(CompressionError::TooLarge { .. }) if self.limit > UNCOUNTED => {}
+            inflated => return inflated.map(|output| output.bytes),
+        }
+        let size = self.run(frame, input, Output::new(self.limit, Keep::Nothing))?.len();
+        self.run(frame, input, Output::sized(self.limit, size)).map(|output| output.bytes)
+    }
+    #[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+    fn run(&mut self, frame: Frame, input: &[u8], mut output: Output) -> Result<Output, CompressionError> {
+        match frame {
+            #[cfg(feature = "gzip")]
+            Frame::Of(Compression::Gzip) => {
+                self.gzip.get_or_insert_with(gzip::Decoder::new).decompress(input, &mut output)?
+            }
+            #[cfg(feature = "snappy")]
+            Frame::Of(Compression::Snappy) => snappy::decompress(input, &mut output)?,
+            #[cfg(feature = "lz4")]
+            Frame::Of(Compression::Lz4) => lz4::decompress(input, lz4::HeaderChecksum::Checked, &mut output)?,
+            #[cfg(feature = "lz4")]
+            Frame::OldLz4 => lz4::decompress(input, lz4::HeaderChecksum::Unread, &mut output)?,
+            #[cfg(feature = "zstd")]
+            Frame::Of(Compression::Zstd) => {
+                self.zstd.get_or_insert_with(zstd::Decoder::new).decompress(input, &mut output)?
+            }
+            Frame::Of(codec) => return Err(CompressionError::NotCompiledIn { codec }),
+            #[cfg(not(feature = "lz4"))]
+            Frame::OldLz4 => return Err(CompressionError::NotCompiledIn { codec: Compression::Lz4 }),
+        }
+        Ok(output)
+    }
+    #[cfg(not(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd")))]
+    #[expect(clippy::unused_self, reason = "there is no codec to keep anything for")]
+    fn inflate(&self, frame: Frame, _input: &[u8]) -> Result<Vec<u8>, CompressionError> {
+        let codec = if let Frame::Of(codec) = frame { codec } else { Compression::Lz4 };
+        Err(CompressionError::NotCompiledIn { codec })
     }
 }
 impl Default for Decompressor {
@@ -313,6 +345,17 @@ mod tests {
                 let back = Decompressor::new().decompress(codec, &output[6..]).expect("inflates");
                 assert_eq!(back, input, "{codec}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_counted_first_is_inflated_whole() {
+        let zeros = vec![0; UNCOUNTED + 1];
+        for codec in Compression::ALL.into_iter().filter(|codec| codec.is_compiled_in() && *codec != Compression::None)
+        {
+            let mut output = Vec::new();
+            Compressor::new(codec, None).expect("compiled in").compress(&zeros, &mut output).expect("compresses");
+            assert_eq!(Decompressor::new().decompress(codec, &output).map(|back| back == zeros), Ok(true), "{codec}");
         }
     }
 

@@ -3,6 +3,7 @@
 //! A frame is 16 bytes, `82 "SNAPPY" 00`, version 1, oldest compatible version 1, then chunks: a big-endian length and a raw Snappy block of it.
 //! Several frames in a row are one stream.
 
+use super::output::Output;
 use super::{Compression, CompressionError};
 
 const MAGIC: [u8; 8] = *b"\x82SNAPPY\0";
@@ -41,12 +42,12 @@ impl Encoder {
 }
 
 /// Appends what `input`, framed or one raw block, inflates to.
-pub(super) fn decompress(input: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), CompressionError> {
+pub(super) fn decompress(input: &[u8], output: &mut Output) -> Result<(), CompressionError> {
     if input.is_empty() {
         return Err(corrupt("no bytes at all"));
     }
     if !input.starts_with(&MAGIC) {
-        return block(input, limit, output);
+        return block(input, output);
     }
     let mut rest = input;
     while !rest.is_empty() {
@@ -58,25 +59,25 @@ pub(super) fn decompress(input: &[u8], limit: usize, output: &mut Vec<u8>) -> Re
         let length = usize::try_from(u32::from_be_bytes(*length)).map_err(corrupt)?;
         let (chunk, after) =
             after.split_at_checked(length).ok_or_else(|| corrupt("a chunk is longer than what is left"))?;
-        block(chunk, limit, output)?;
+        block(chunk, output)?;
         rest = after;
     }
     Ok(())
 }
 
-fn block(input: &[u8], limit: usize, output: &mut Vec<u8>) -> Result<(), CompressionError> {
+fn block(input: &[u8], output: &mut Output) -> Result<(), CompressionError> {
     // Judged before room is made: the claim is the sender's, and four bytes can claim gigabytes.
     let claimed = snap::raw::decompress_len(input).map_err(corrupt)?;
     if claimed > input.len().saturating_mul(MOST_INFLATION) {
         return Err(corrupt(format!("a block of {} bytes claims to hold {claimed}", input.len())));
     }
-    let start = output.len();
-    if claimed > limit.saturating_sub(start) {
-        return Err(CompressionError::TooLarge { codec: Compression::Snappy, limit });
+    if claimed > output.allowed() {
+        return Err(output.too_large(Compression::Snappy));
     }
-    output.reserve_exact(claimed);
-    output.resize(start + claimed, 0);
-    snap::raw::Decoder::new().decompress(input, &mut output[start..]).map_err(corrupt)?;
+    let start = output.bytes.len();
+    output.bytes.resize(start + claimed, 0);
+    snap::raw::Decoder::new().decompress(input, &mut output.bytes[start..]).map_err(corrupt)?;
+    output.settle();
     Ok(())
 }
 
@@ -86,7 +87,13 @@ fn corrupt(reason: impl std::fmt::Display) -> CompressionError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::output::Keep;
     use super::*;
+
+    fn inflate(input: &[u8]) -> Result<Vec<u8>, CompressionError> {
+        let mut output = Output::new(100, Keep::All);
+        decompress(input, &mut output).map(|()| output.bytes)
+    }
 
     #[test]
     fn chunks_inflate_to_32_kib_each() {
@@ -107,19 +114,15 @@ mod tests {
         let mut framed = Vec::new();
         Encoder::new().compress(b"one", &mut framed).expect("compresses");
         Encoder::new().compress(b"two", &mut framed).expect("compresses");
-        let mut output = Vec::new();
-        decompress(&framed, 100, &mut output).expect("two frames");
-        assert_eq!(output, b"onetwo");
+        assert_eq!(inflate(&framed).as_deref(), Ok(&b"onetwo"[..]));
         let raw = snap::raw::Encoder::new().compress_vec(b"raw").expect("compresses");
-        output.clear();
-        decompress(&raw, 100, &mut output).expect("a raw block");
-        assert_eq!(output, b"raw");
+        assert_eq!(inflate(&raw).as_deref(), Ok(&b"raw"[..]));
     }
 
     #[test]
     fn a_claim_that_no_block_can_hold_makes_no_room() {
-        let mut output = Vec::new();
-        assert!(decompress(&[0xff, 0xff, 0xff, 0xff, 0x07, 0, 0], usize::MAX, &mut output).is_err());
-        assert_eq!(output.capacity(), 0);
+        let mut output = Output::new(usize::MAX, Keep::All);
+        assert!(decompress(&[0xff, 0xff, 0xff, 0xff, 0x07, 0, 0], &mut output).is_err());
+        assert_eq!(output.bytes.capacity(), 0);
     }
 }

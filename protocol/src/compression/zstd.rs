@@ -1,7 +1,8 @@
 //! Zstandard (RFC 8878). Several frames are one stream, skippable ones are skipped; anything else after a frame is an error.
 
+use super::output::Output;
 use super::{Compression, CompressionError};
-use structured_zstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use structured_zstd::decoding::{FrameContentSize, FrameDecoder, find_frame_compressed_size, read_frame_content_size};
 use structured_zstd::encoding::{CompressionLevel, FrameCompressor};
 
 const DEFAULT_LEVEL: i32 = 1;
@@ -9,9 +10,10 @@ const DEFAULT_LEVEL: i32 = 1;
 const MOST_WINDOW: u64 = 1 << 27;
 /// Encoders that stream name the window of their level, however little they hold: 8 MiB is what every decoder should take (RFC 8878).
 const LEAST_WINDOW: u64 = 8 << 20;
+/// A decoder that grew past this is not kept for the next batch.
+const MOST_KEPT: usize = 16 << 20;
 const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184D_2A50..=0x184D_2A5F;
-/// How much is decoded before it is looked at again: one block.
-const STEP: usize = 128 << 10;
+const MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 
 pub(super) struct Encoder {
     frame: Box<FrameCompressor>,
@@ -30,55 +32,86 @@ impl Encoder {
 }
 
 pub(super) struct Decoder {
-    frame: Box<FrameDecoder>,
+    /// For frames that say how much they hold: they are inflated where they end up.
+    sized: Box<FrameDecoder>,
+    /// For frames that do not, as Java's client writes them: they pass through a window, whose memory is kept.
+    windowed: Option<Box<FrameDecoder>>,
 }
 
 impl Decoder {
     pub(super) fn new() -> Self {
-        Self { frame: Box::new(FrameDecoder::new()) }
+        Self { sized: Box::new(FrameDecoder::new()), windowed: None }
     }
     /// Appends what the frames of `input` inflate to.
-    pub(super) fn decompress(
-        &mut self,
-        input: &[u8],
-        limit: usize,
-        output: &mut Vec<u8>,
-    ) -> Result<(), CompressionError> {
-        let window = u64::try_from(limit).unwrap_or(u64::MAX).clamp(LEAST_WINDOW, MOST_WINDOW);
-        self.frame.set_max_window_size(window).map_err(corrupt)?;
+    pub(super) fn decompress(&mut self, input: &[u8], output: &mut Output) -> Result<(), CompressionError> {
         let mut rest = input;
         while !rest.is_empty() {
-            rest = match skippable(rest)? {
-                Some(after) => after,
-                None => self.one_frame(rest, limit, output)?,
-            };
+            if let Some(after) = skippable(rest)? {
+                rest = after;
+                continue;
+            }
+            if !rest.starts_with(&MAGIC) {
+                return Err(corrupt("this is no Zstandard frame"));
+            }
+            let size = find_frame_compressed_size(rest)
+                .map_err(|_| corrupt("a frame is cut short, or its blocks are malformed"))?;
+            let (frame, after) = rest.split_at_checked(size).ok_or_else(|| corrupt("a frame is cut short"))?;
+            self.one_frame(frame, output)?;
+            rest = after;
         }
         Ok(())
     }
 
-    fn one_frame<'a>(
-        &mut self,
-        input: &'a [u8],
-        limit: usize,
-        output: &mut Vec<u8>,
-    ) -> Result<&'a [u8], CompressionError> {
-        let mut rest = input;
-        self.frame.reset(&mut rest).map_err(corrupt)?;
-        loop {
-            let finished =
-                self.frame.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBytes(STEP)).map_err(corrupt)?;
-            if self.frame.can_collect() > limit.saturating_sub(output.len()) {
-                return Err(CompressionError::TooLarge { codec: Compression::Zstd, limit });
-            }
-            self.frame.collect_to_writer(&mut *output).map_err(corrupt)?;
-            if finished {
-                break;
-            }
+    fn one_frame(&mut self, frame: &[u8], output: &mut Output) -> Result<(), CompressionError> {
+        match read_frame_content_size(frame).map_err(corrupt)? {
+            FrameContentSize::Known(size) => self.sized(frame, size, output),
+            FrameContentSize::Unknown => self.windowed_frame(frame, output),
         }
-        self.frame.verify_content_size().map_err(corrupt)?;
-        self.frame.verify_content_checksum().map_err(corrupt)?;
-        Ok(rest)
     }
+    /// A frame that says how much it holds is inflated in place.
+    fn sized(&mut self, frame: &[u8], size: u64, output: &mut Output) -> Result<(), CompressionError> {
+        let size = usize::try_from(size)
+            .ok()
+            .filter(|size| *size <= output.allowed())
+            .ok_or_else(|| output.too_large(Compression::Zstd))?;
+        let start = output.bytes.len();
+        output.bytes.resize(start + size, 0);
+        let length = self.sized.decode_all(frame, &mut output.bytes[start..]).map_err(corrupt)?;
+        output.bytes.truncate(start + length);
+        output.settle();
+        Ok(())
+    }
+    fn windowed_frame(&mut self, frame: &[u8], output: &mut Output) -> Result<(), CompressionError> {
+        let decoder = self.windowed.get_or_insert_with(|| Box::new(FrameDecoder::new()));
+        let window = u64::try_from(output.allowed()).unwrap_or(u64::MAX).clamp(LEAST_WINDOW, MOST_WINDOW);
+        decoder.set_max_window_size(window).map_err(corrupt)?;
+        let inflated = through_window(decoder, frame, output);
+        if decoder.workspace_size() > MOST_KEPT {
+            self.windowed = None;
+        }
+        inflated
+    }
+}
+
+fn through_window(decoder: &mut FrameDecoder, frame: &[u8], output: &mut Output) -> Result<(), CompressionError> {
+    let mut rest = frame;
+    decoder.reset(&mut rest).map_err(corrupt)?;
+    while !(decoder.is_finished() && decoder.can_collect() == 0) {
+        output.make_room(rest.len());
+        let start = output.bytes.len();
+        output.bytes.resize(output.bytes.capacity(), 0);
+        let (read, written) = decoder.decode_from_to(rest, &mut output.bytes[start..]).map_err(corrupt)?;
+        output.bytes.truncate(start + written);
+        if output.is_past_limit() {
+            return Err(output.too_large(Compression::Zstd));
+        }
+        output.settle();
+        if read == 0 && written == 0 {
+            return Err(corrupt("a frame is cut short"));
+        }
+        rest = rest.get(read..).unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// What follows a skippable frame, if one stands here.
@@ -99,6 +132,7 @@ fn corrupt(reason: impl std::fmt::Display) -> CompressionError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::output::Keep;
     use super::*;
 
     fn frame(input: &[u8]) -> Vec<u8> {
@@ -111,14 +145,14 @@ mod tests {
     fn frames_are_one_stream_and_skippable_ones_are_skipped() {
         let skipped = [&0x184D_2A53_u32.to_le_bytes()[..], &2_u32.to_le_bytes(), b"xx"].concat();
         let stream = [skipped.clone(), frame(b"one"), skipped, frame(b"two")].concat();
-        let mut output = Vec::new();
-        Decoder::new().decompress(&stream, 6, &mut output).expect("inflates");
-        assert_eq!(output, b"onetwo");
+        let mut output = Output::new(6, Keep::All);
+        Decoder::new().decompress(&stream, &mut output).expect("inflates");
+        assert_eq!(output.bytes, b"onetwo");
     }
 
     #[test]
     fn junk_after_a_frame_is_an_error() {
         let stream = [frame(b"one"), b"junk".to_vec()].concat();
-        assert!(Decoder::new().decompress(&stream, 100, &mut Vec::new()).is_err());
+        assert!(Decoder::new().decompress(&stream, &mut Output::new(100, Keep::All)).is_err());
     }
 }

@@ -1,0 +1,125 @@
+//! Batches that Kafka wrote: read as Kafka reads them, and written as Kafka writes them.
+#![cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+
+mod wire;
+#[path = "wire/records.rs"]
+mod wire_records;
+
+use bytes::Bytes;
+use millstream_protocol::record::{
+    Batch, BatchBuilder, CrcCheck, DecodedBatch, Stamp, TimestampType, batches, rewrite,
+};
+use millstream_protocol::{Compression, Compressor, Decompressor, Timestamp};
+use serde_json::Value;
+use wire::{bytes, rows};
+use wire_records::{decode, to_json};
+
+fn id(row: &Value) -> &str {
+    row["id"].as_str().expect("an id")
+}
+
+#[test]
+fn batches_are_read_as_kafka_reads_them() {
+    let mut decompressor = Decompressor::new();
+    let mut records = 0;
+    for row in rows("records") {
+        let buffer = Bytes::from(bytes(&row, "hex"));
+        let sizes: Vec<usize> = batches(buffer.clone()).flatten().map(|batch| batch.size()).collect();
+        let (decoded, left_over) =
+            decode(buffer, &mut decompressor).unwrap_or_else(|error| panic!("{}: {error}", id(&row)));
+        let read: Value = decoded.iter().zip(sizes).map(|(batch, size)| to_json(batch, size)).collect();
+        assert_eq!(read, row["batches"], "{}", id(&row));
+        assert_eq!(Value::from(left_over), row["left_over"], "{}", id(&row));
+        records += decoded.iter().map(DecodedBatch::len).sum::<usize>();
+    }
+    println!("{records} records");
+    assert!(records > 0, "the corpus is empty");
+}
+
+/// The records of a batch in a builder.
+fn rebuild(decoded: &DecodedBatch) -> BatchBuilder {
+    let header = decoded.header();
+    let mut builder = BatchBuilder::new();
+    if let Some(at) = header.delete_horizon() {
+        builder = builder.with_delete_horizon(at);
+    }
+    for record in decoded {
+        let delta = i32::try_from(record.offset.get() - header.base_offset).expect("an int32 on the wire");
+        let headers = record.headers.to_headers(decoded.payload());
+        builder.append_at(delta, record.timestamp, record.key, record.value, &headers).expect("it fits");
+    }
+    builder.reach(header.last_offset_delta);
+    builder
+}
+
+fn stamp_of(decoded: &DecodedBatch) -> Stamp {
+    let header = decoded.header();
+    let mut stamp = Stamp::plain().at(header.base_offset, header.leader_epoch);
+    (stamp.producer_id, stamp.producer_epoch) = (header.producer_id, header.producer_epoch);
+    stamp.base_sequence = header.base_sequence;
+    (stamp.transactional, stamp.control) = (header.is_transactional(), header.is_control());
+    stamp
+}
+
+fn magic_2(row: &Value) -> impl Iterator<Item = Batch> {
+    batches(bytes(row, "hex").into()).flatten().filter(|batch| batch.header().magic == 2)
+}
+
+#[test]
+fn batches_are_written_as_kafka_writes_them() {
+    let mut decompressor = Decompressor::new();
+    let mut rebuilt = 0;
+    for row in rows("records") {
+        for batch in magic_2(&row) {
+            let decoded = batch.decode(&mut decompressor, CrcCheck::Check).expect("it was read before");
+            // What only a log holds: time that replaced the records' own, headers over nothing.
+            if decoded.header().timestamp_type() == TimestampType::LogAppendTime || decoded.is_empty() {
+                continue;
+            }
+            // Compressed bytes are each library's own; what is compressed must be the same.
+            let compressed = decoded.header().compression() != Some(Compression::None);
+            let sealed = rebuild(&decoded).seal(&mut Compressor::none()).expect("nothing to compress");
+            let written = sealed.to_bytes(&stamp_of(&decoded));
+            let written_records = &written[written.len() - decoded.payload().len()..];
+            assert_eq!(written_records, &decoded.payload()[..], "{}", id(&row));
+            assert!(compressed || written == *batch.bytes(), "{}: the header differs", id(&row));
+            rebuilt += 1;
+        }
+    }
+    println!("{rebuilt} batches");
+    assert!(rebuilt > 0, "the corpus is empty");
+}
+
+#[test]
+fn a_log_that_sets_its_time_writes_what_kafka_writes() {
+    let mut decompressor = Decompressor::new();
+    for row in rows("records").filter(|row| id(row).contains("append-time-set-later")) {
+        for batch in magic_2(&row) {
+            let header = batch.header();
+            let at = Timestamp::from_millis(header.max_timestamp);
+            let written = rewrite::for_log(&batch, header.base_offset, header.leader_epoch, Some(at));
+            assert_eq!(written, batch.bytes(), "{}", id(&row));
+            let decoded = batch.decode(&mut decompressor, CrcCheck::Check).expect("it was read before");
+            assert!(decoded.iter().all(|record| record.timestamp == at), "{}", id(&row));
+        }
+    }
+}
+
+#[test]
+fn every_codec_gives_back_the_records_of_every_batch() {
+    let mut decompressor = Decompressor::new();
+    for codec in Compression::ALL {
+        let mut compressor = Compressor::new(codec, None).expect("compiled in");
+        for row in rows("records").filter(|row| id(row).starts_with("v2/none/") && !id(row).contains("append")) {
+            for batch in magic_2(&row) {
+                let decoded = batch.decode(&mut decompressor, CrcCheck::Check).expect("it was read before");
+                let sealed = rebuild(&decoded).seal(&mut compressor).expect("compresses");
+                let written =
+                    batches(sealed.into_bytes(&stamp_of(&decoded))).next().expect("one batch").expect("sound");
+                let again = written.decode(&mut decompressor, CrcCheck::Check).expect("sound");
+                assert_eq!(again.header().compression(), Some(codec));
+                assert!(again.iter().eq(decoded.iter()), "{} with {codec}", id(&row));
+            }
+        }
+    }
+}
