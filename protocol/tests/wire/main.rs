@@ -1,10 +1,17 @@
-//! Kafka's messages, as its own classes write and read them, and what was meddled with.
+//! Kafka's messages and batches, as its own classes write and read them, and what was meddled with.
 
+#[cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+mod batch_json;
 mod corpus;
 mod fuzzed;
 mod hostile;
+#[cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+mod hostile_records;
 mod memory;
 mod messages;
+mod partitioner;
+#[cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+mod records;
 
 #[global_allocator]
 static COUNTING: memory::Counting = memory::Counting;

@@ -1,114 +1,120 @@
-//! Batches as the corpora write them down.
+//! Batches that Kafka wrote: read as Kafka reads them, and written as Kafka writes them.
 
+use crate::batch_json::{decode, to_json};
+use crate::corpus::{bytes, rows};
 use bytes::Bytes;
 use millstream_protocol::record::{
-    BatchHeader, ControlKind, ControlRecord, CrcCheck, DecodedBatch, RecordError, RecordView, TimestampType, batches,
+    Batch, BatchBuilder, CrcCheck, DecodedBatch, Stamp, TimestampType, batches, rewrite,
 };
-use millstream_protocol::{Compression, Decompressor};
-use serde_json::{Value, json};
+use millstream_protocol::{Compression, Compressor, Decompressor, Timestamp};
+use serde_json::Value;
 
-/// Keys and values longer than this stand as their length and checksum.
-const LONGEST_IN_FULL: usize = 512;
-
-/// All batches of a buffer, and how many bytes belong to one that is cut short.
-pub(crate) fn decode(
-    records: Bytes,
-    decompressor: &mut Decompressor,
-) -> Result<(Vec<DecodedBatch>, usize), RecordError> {
-    let mut batches = batches(records);
-    let decoded =
-        batches.by_ref().map(|batch| batch?.decode(decompressor, CrcCheck::Check)).collect::<Result<_, _>>()?;
-    Ok((decoded, batches.left_over()))
+fn id(row: &Value) -> &str {
+    row["id"].as_str().expect("an id")
 }
 
-/// A batch as the corpora have it.
-pub(crate) fn to_json(batch: &DecodedBatch, size: usize) -> Value {
-    let header = batch.header();
-    let mut json = json!({
-        "base_offset": header.base_offset,
-        "last_offset": header.last_offset(),
-        "magic": header.magic,
-        "size": size,
-        "codec": header.compression().map(Compression::name),
-        "timestamp_type": timestamp_type(header),
-        "max_timestamp": header.max_timestamp,
-        "records": batch.iter().map(|record| record_json(header, record)).collect::<Vec<_>>(),
-    });
-    if header.magic == 2 {
-        add_magic_2(&mut json, header);
+#[test]
+fn batches_are_read_as_kafka_reads_them() {
+    let mut decompressor = Decompressor::new();
+    let mut records = 0;
+    for row in rows("records") {
+        let buffer = Bytes::from(bytes(&row, "hex"));
+        let sizes: Vec<usize> = batches(buffer.clone()).flatten().map(|batch| batch.size()).collect();
+        let (decoded, left_over) =
+            decode(buffer, &mut decompressor).unwrap_or_else(|error| panic!("{}: {error}", id(&row)));
+        let read: Value = decoded.iter().zip(sizes).map(|(batch, size)| to_json(batch, size)).collect();
+        assert_eq!(read, row["batches"], "{}", id(&row));
+        assert_eq!(Value::from(left_over), row["left_over"], "{}", id(&row));
+        records += decoded.iter().map(DecodedBatch::len).sum::<usize>();
     }
-    json
+    println!("{records} records");
+    assert!(records > 0, "the corpus is empty");
 }
 
-fn add_magic_2(json: &mut Value, header: &BatchHeader) {
-    json["crc"] = header.crc.into();
-    json["leader_epoch"] = header.leader_epoch.into();
-    json["base_timestamp"] = header.base_timestamp.into();
-    json["producer_id"] = header.producer_id.into();
-    json["producer_epoch"] = header.producer_epoch.into();
-    json["base_sequence"] = header.base_sequence.into();
-    json["last_sequence"] = header.last_sequence().into();
-    json["transactional"] = header.is_transactional().into();
-    json["control"] = header.is_control().into();
-    json["count"] = header.count.into();
+/// The records of a batch in a builder.
+fn rebuild(decoded: &DecodedBatch) -> BatchBuilder {
+    let header = decoded.header();
+    let mut builder = BatchBuilder::new();
     if let Some(at) = header.delete_horizon() {
-        json["delete_horizon_ms"] = at.as_millis().into();
+        builder = builder.with_delete_horizon(at);
     }
-}
-
-fn record_json(header: &BatchHeader, record: RecordView<'_>) -> Value {
-    let mut json = json!({
-        "offset": record.offset.get(),
-        "timestamp": record.timestamp.as_millis(),
-        "key": data(record.key),
-        "value": data(record.value),
-    });
-    if header.base_sequence >= 0 {
+    for record in decoded {
         let delta = i32::try_from(record.offset.get() - header.base_offset).expect("an int32 on the wire");
-        json["sequence"] = header.sequence_at(delta).into();
+        let headers = record.headers.to_headers(decoded.payload());
+        builder.append_at(delta, record.timestamp, record.key, record.value, &headers).expect("it fits");
     }
-    if !record.headers.is_empty() {
-        json["headers"] = record.headers.iter().map(|header| json!([header.name, header.value.map(hex)])).collect();
-    }
-    if header.is_control() {
-        let control = ControlRecord::read(record.key.unwrap_or_default(), record.value).expect("it was checked");
-        json["control_record"] = control_json(control);
-    }
-    json
+    builder.reach(header.last_offset_delta);
+    builder
 }
 
-fn control_json(control: ControlRecord) -> Value {
-    let name = match control.kind {
-        ControlKind::Abort => "ABORT",
-        ControlKind::Commit => "COMMIT",
-        ControlKind::LeaderChange => "LEADER_CHANGE",
-        ControlKind::SnapshotHeader => "SNAPSHOT_HEADER",
-        ControlKind::SnapshotFooter => "SNAPSHOT_FOOTER",
-        ControlKind::KraftVersion => "KRAFT_VERSION",
-        ControlKind::KraftVoters => "KRAFT_VOTERS",
-        _ => "UNKNOWN",
-    };
-    match control.coordinator_epoch {
-        Some(epoch) => json!({ "type": name, "coordinator_epoch": epoch }),
-        None => json!({ "type": name }),
+fn stamp_of(decoded: &DecodedBatch) -> Stamp {
+    let header = decoded.header();
+    let mut stamp = Stamp::plain().at(header.base_offset, header.leader_epoch);
+    (stamp.producer_id, stamp.producer_epoch) = (header.producer_id, header.producer_epoch);
+    stamp.base_sequence = header.base_sequence;
+    (stamp.transactional, stamp.control) = (header.is_transactional(), header.is_control());
+    stamp
+}
+
+fn magic_2(row: &Value) -> impl Iterator<Item = Batch> {
+    batches(bytes(row, "hex").into()).flatten().filter(|batch| batch.header().magic == 2)
+}
+
+#[test]
+fn batches_are_written_as_kafka_writes_them() {
+    let mut decompressor = Decompressor::new();
+    let mut rebuilt = 0;
+    for row in rows("records") {
+        for batch in magic_2(&row) {
+            let decoded = batch.decode(&mut decompressor, CrcCheck::Check).expect("it was read before");
+            // What only a log holds: time that replaced the records' own, headers over nothing.
+            if decoded.header().timestamp_type() == TimestampType::LogAppendTime || decoded.is_empty() {
+                continue;
+            }
+            // Compressed bytes are each library's own; what is compressed must be the same.
+            let compressed = decoded.header().compression() != Some(Compression::None);
+            let sealed = rebuild(&decoded).seal(&mut Compressor::none()).expect("nothing to compress");
+            let written = sealed.to_bytes(&stamp_of(&decoded));
+            let written_records = &written[written.len() - decoded.payload().len()..];
+            assert_eq!(written_records, &decoded.payload()[..], "{}", id(&row));
+            assert!(compressed || written == *batch.bytes(), "{}: the header differs", id(&row));
+            rebuilt += 1;
+        }
+    }
+    println!("{rebuilt} batches");
+    assert!(rebuilt > 0, "the corpus is empty");
+}
+
+#[test]
+fn a_log_that_sets_its_time_writes_what_kafka_writes() {
+    let mut decompressor = Decompressor::new();
+    for row in rows("records").filter(|row| id(row).contains("append-time-set-later")) {
+        for batch in magic_2(&row) {
+            let header = batch.header();
+            let at = Timestamp::from_millis(header.max_timestamp);
+            let written = rewrite::for_log(&batch, header.base_offset, header.leader_epoch, Some(at));
+            assert_eq!(written, batch.bytes(), "{}", id(&row));
+            let decoded = batch.decode(&mut decompressor, CrcCheck::Check).expect("it was read before");
+            assert!(decoded.iter().all(|record| record.timestamp == at), "{}", id(&row));
+        }
     }
 }
 
-fn timestamp_type(header: &BatchHeader) -> &'static str {
-    match header.timestamp_type() {
-        TimestampType::CreateTime => "CreateTime",
-        TimestampType::LogAppendTime => "LogAppendTime",
-        _ => "NoTimestampType",
+#[test]
+fn every_codec_gives_back_the_records_of_every_batch() {
+    let mut decompressor = Decompressor::new();
+    for codec in Compression::ALL {
+        let mut compressor = Compressor::new(codec, None).expect("compiled in");
+        for row in rows("records").filter(|row| id(row).starts_with("v2/none/") && !id(row).contains("append")) {
+            for batch in magic_2(&row) {
+                let decoded = batch.decode(&mut decompressor, CrcCheck::Check).expect("it was read before");
+                let sealed = rebuild(&decoded).seal(&mut compressor).expect("compresses");
+                let written =
+                    batches(sealed.into_bytes(&stamp_of(&decoded))).next().expect("one batch").expect("sound");
+                let again = written.decode(&mut decompressor, CrcCheck::Check).expect("sound");
+                assert_eq!(again.header().compression(), Some(codec));
+                assert!(again.iter().eq(decoded.iter()), "{} with {codec}", id(&row));
+            }
+        }
     }
-}
-
-fn data(bytes: Option<&[u8]>) -> Value {
-    match bytes {
-        Some(bytes) if bytes.len() > LONGEST_IN_FULL => json!({ "len": bytes.len(), "crc32c": crc32c::crc32c(bytes) }),
-        bytes => bytes.map(hex).into(),
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,21 +1,12 @@
 //! Batches that somebody meddled with: refused by an error where Kafka refuses them, within bounded memory always.
-#![cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
 
-#[path = "wire/memory.rs"]
-mod memory;
-mod wire;
-#[path = "wire/records.rs"]
-mod wire_records;
-
+use crate::batch_json::{decode, to_json};
+use crate::corpus::{bytes, rows};
+use crate::memory;
 use bytes::Bytes;
 use millstream_protocol::Decompressor;
 use millstream_protocol::record::batches;
 use serde_json::Value;
-use wire::{bytes, rows};
-use wire_records::{decode, to_json};
-
-#[global_allocator]
-static COUNTING: memory::Counting = memory::Counting;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
