@@ -41,6 +41,7 @@ impl Output {
         self.len() > self.limit
     }
     /// Whether the bytes are still there when all is done, so that a checksum over them can be compared.
+    #[cfg(any(feature = "gzip", feature = "lz4"))]
     pub(super) fn keeps(&self) -> bool {
         self.keep == Keep::All
     }

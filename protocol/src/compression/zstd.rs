@@ -16,14 +16,14 @@ const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184D_2A50..=0x184D_2A5F;
 const MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 
 pub(super) struct Encoder {
-    frame: Box<FrameCompressor>,
+    frame: FrameCompressor,
     scratch: Vec<u8>,
 }
 
 impl Encoder {
     pub(super) fn new(level: Option<i32>) -> Self {
         let level = CompressionLevel::Level(level.unwrap_or(DEFAULT_LEVEL));
-        Self { frame: Box::new(FrameCompressor::new(level)), scratch: Vec::new() }
+        Self { frame: FrameCompressor::new(level), scratch: Vec::new() }
     }
     pub(super) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) {
         self.frame.compress_independent_frame_into(input, &mut self.scratch);
