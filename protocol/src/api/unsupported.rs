@@ -37,7 +37,7 @@ impl fmt::Display for UnsupportedVersion {
         let api = self.api;
         match (self.ours, self.broker) {
             (None, _) => {
-                write!(f, "{api} (API key {}) is not known to this client; it needs a newer millstream", api.get())
+                write!(f, "API key {} is not known to this client; it needs a newer millstream", api.get())
             }
             (Some(ours), None) => write!(
                 f,

@@ -39,7 +39,8 @@ impl Malformed {
         self.0.path.insert_str(0, outer);
         self
     }
-    fn field(&self) -> Option<&str> {
+    /// The path to the field, if anybody knew it.
+    pub(crate) fn field(&self) -> Option<&str> {
         Some(self.0.path.trim_start_matches('.')).filter(|path| !path.is_empty())
     }
 }

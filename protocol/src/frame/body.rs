@@ -44,8 +44,11 @@ impl Kind {
             .map_err(|malformed| DecodeError::new(self.site(), malformed))
     }
 
-    /// A better reason than the decoder's, if there is one.
+    /// A better reason than the decoder's, if that does not know the field.
     fn explain(self, body: &[u8], refused: Malformed) -> Malformed {
+        if refused.field().is_some() {
+            return refused;
+        }
         let shape = guard::shape(self.api, self.direction);
         shape.and_then(|shape| guard::explain(shape, self.version, body)).unwrap_or(refused)
     }

@@ -1,0 +1,91 @@
+//! Whole frames: the exceptions of their headers, the texts of their errors, and what is shared in them.
+
+use bytes::Bytes;
+use millstream_protocol::messages::*;
+use millstream_protocol::{api, frame};
+
+fn hex(text: &str) -> Bytes {
+    let digits: String = text.split_whitespace().collect();
+    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).expect("hex")).collect()
+}
+
+/// librdkafka's mock and Kafka itself answer a version that they do not know in the layout of version 0.
+#[test]
+fn unsupported_api_versions_are_read_as_version_0() {
+    let payload = hex("00000009 0023 00000001 0012 0000 0002");
+    let (id, response) = frame::decode_response::<ApiVersionsRequest>(4, payload).expect("version 0");
+    let offered = api::BrokerVersions::from_response(&response);
+    assert_eq!((id, response.error_code), (9, 35));
+    assert_eq!(offered.range(ApiKey::API_VERSIONS), Some(api::VersionRange::new(0, 2)));
+    assert_eq!(offered.negotiate(ApiKey::API_VERSIONS), Ok(2));
+}
+
+#[test]
+fn the_response_to_api_versions_has_header_0_at_every_version() {
+    for version in 0..=4 {
+        let frame = frame::encode_response::<ApiVersionsRequest>(version, 9, &ApiVersionsResponse::default());
+        // Correlation id, error code.
+        assert_eq!(frame.expect("written").payload()[..6], hex("00000009 0000"), "version {version}");
+    }
+    let flexible = frame::encode_response::<HeartbeatRequest>(4, 9, &HeartbeatResponse::default());
+    assert_eq!(flexible.expect("written").payload(), hex("00000009 00 00000000 0000 00"));
+}
+
+/// A broker answers any version of ApiVersions, and must read its header for that.
+#[test]
+fn headers_of_unknown_requests_are_read() {
+    let newer = hex("0012 0063 00000007 0002 6d65 00 02 61");
+    let header = frame::decode_request_header(&newer).expect("a header");
+    assert_eq!((header.api(), header.version(), header.client_id()), (ApiKey::API_VERSIONS, 99, Some("me")));
+    assert_eq!(header.body_of(&newer), hex("02 61"));
+    let unknown = frame::decode_request_header(&hex("0fa0 0000 00000007 ffff")).expect("a header");
+    assert_eq!((unknown.api(), unknown.client_id(), unknown.len()), (ApiKey::new(4000), None, 10));
+}
+
+#[test]
+fn records_are_shared_with_the_frame() {
+    let records = Bytes::from(vec![7; 100_000]);
+    let partition = produce_request::PartitionProduceData { records: records.clone().into(), ..Default::default() };
+    let topic = produce_request::TopicProduceData { partition_data: vec![partition; 2], ..Default::default() };
+    let request = ProduceRequest { topic_data: vec![topic], ..Default::default() };
+    let frame = frame::encode_request(9, 1, None, &request).expect("written");
+    let shared = frame.segments().iter().filter(|segment| segment.as_ptr() == records.as_ptr());
+    assert_eq!(shared.count(), 2);
+    assert_eq!(frame.len(), frame.segments().iter().map(Bytes::len).sum());
+    let size = usize::try_from(i32::from_be_bytes(*frame.to_bytes().first_chunk().expect("a size"))).expect("positive");
+    assert_eq!(size, frame.payload().len());
+}
+
+#[test]
+fn errors_say_which_message_and_why() {
+    let decode = |version, hex_text| {
+        frame::decode_response::<MetadataRequest>(version, hex(hex_text)).expect_err("no response").to_string()
+    };
+    let texts = [
+        decode(1, "00000001 7fffffff"),
+        decode(1, "00000001 00000001 00000007 0002 fffe 00002384 ffff 00000000 00000000"),
+        decode(14, "00000001 00"),
+        decode(9, "0000"),
+        frame::encode_request(10, 1, None, &OffsetFetchRequest::default()).expect_err("not spoken").to_string(),
+        frame::encode_request(1, 1, Some(&"x".repeat(40_000)), &MetadataRequest::default())
+            .expect_err("long")
+            .to_string(),
+        api::negotiate(ApiKey::FETCH, Some(api::VersionRange::new(0, 3))).expect_err("too old").to_string(),
+        api::negotiate(ApiKey::FETCH, Some(api::VersionRange::new(30, 31))).expect_err("too new").to_string(),
+        api::negotiate(ApiKey::FETCH, None).expect_err("absent").to_string(),
+        api::negotiate(ApiKey::new(4000), None).expect_err("unknown").to_string(),
+    ];
+    let expected = [
+        "cannot read Metadata response, version 1: field brokers at byte 0: 2147483647 elements, and room for 0 at most in the bytes left",
+        "cannot read Metadata response, version 1: field brokers[0].host at byte 8: text that is not UTF-8",
+        "cannot read Metadata response, version 14: this client speaks version 0–13 of it only",
+        "cannot read the header of a Metadata response, version 9: byte 0: 4 bytes are needed here and 2 are left",
+        "cannot write OffsetFetch request, version 10: this client speaks version 1–9 of it only",
+        "cannot write Metadata request, version 1: field clientId: it has more than 32767 bytes",
+        "the broker offers Fetch 0–3, and this call needs version 4–18; upgrade the broker",
+        "the broker offers Fetch 30–31, and this call needs version 4–18; upgrade millstream",
+        "the broker does not offer Fetch, of which this call needs version 4–18; it needs a newer broker, or one on which the feature is enabled",
+        "API key 4000 is not known to this client; it needs a newer millstream",
+    ];
+    assert_eq!(texts, expected);
+}
