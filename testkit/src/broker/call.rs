@@ -1,0 +1,55 @@
+//! A request on its way: who sent it, in which version, and what becomes of it.
+
+use millstream_protocol::NodeId;
+use millstream_protocol::frame::Frame;
+use millstream_protocol::messages::StrBytes;
+
+/// A connection; never used twice in a cluster's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ConnectionId(pub(crate) u64);
+
+/// Who is at the other end of a connection, and at which node it arrived.
+#[derive(Debug, Clone)]
+pub(crate) struct Peer {
+    pub(crate) connection: ConnectionId,
+    pub(crate) node: NodeId,
+    /// As DescribeGroups shows it: `/127.0.0.1`.
+    pub(crate) host: StrBytes,
+}
+
+/// What is needed to answer a request, now or later.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) connection: ConnectionId,
+    pub(crate) node: NodeId,
+    pub(crate) host: StrBytes,
+    pub(crate) client_id: StrBytes,
+    pub(crate) version: i16,
+    pub(crate) correlation_id: i32,
+}
+
+/// What a handler decides.
+#[derive(Debug)]
+pub(crate) enum Answer<T> {
+    /// This, at once.
+    Reply(T),
+    /// The handler has kept the call and completes it later. The connection reads no further request until then, as Kafka mutes it.
+    Later,
+    /// Nothing: a produce request that wants no acknowledgement.
+    Silence,
+    /// The connection ends.
+    Close,
+}
+
+/// What the shell does with a connection.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) connection: ConnectionId,
+    pub(crate) outcome: Outcome,
+}
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Frame(Frame),
+    Silence,
+    Close,
+}

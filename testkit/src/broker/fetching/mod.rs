@@ -1,0 +1,5 @@
+//! Reading: what a fetch wants, sessions that remember it, and waits for data that is not there yet.
+
+pub(crate) mod plan;
+pub(crate) mod sessions;
+pub(crate) mod waits;

@@ -1,0 +1,229 @@
+//! What one fetch wants, and what there is for it.
+
+use crate::broker::Broker;
+use crate::broker::call::Call;
+use crate::broker::log::{Isolation, Slice};
+use crate::broker::topics::topic::{Partition, Topic};
+use millstream_protocol::messages::RecordData;
+use millstream_protocol::messages::Uuid;
+use millstream_protocol::messages::fetch_response::{
+    AbortedTransaction, EpochEndOffset, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch, NodeEndpoint,
+    PartitionData,
+};
+use millstream_protocol::{ErrorCode, Timestamp, TopicName};
+
+/// From this version on topics are known by id.
+pub(crate) const IDS_SINCE: i16 = 13;
+const HINTS_SINCE: i16 = 12;
+const ENDPOINTS_SINCE: i16 = 16;
+
+/// One partition that is wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct Want {
+    pub(crate) topic: TopicName,
+    pub(crate) topic_id: Uuid,
+    pub(crate) partition: i32,
+    pub(crate) offset: i64,
+    pub(crate) leader_epoch: i32,
+    pub(crate) last_fetched_epoch: i32,
+    pub(crate) max_bytes: usize,
+}
+impl Want {
+    /// Whether it is the same partition, by whichever name requests of its version use.
+    pub(crate) fn is_same(&self, topic: &TopicName, topic_id: Uuid, partition: i32) -> bool {
+        self.partition == partition && self.topic_id == topic_id && (!topic_id.is_nil() || self.topic == *topic)
+    }
+    pub(crate) fn find<'b>(&self, broker: &'b Broker) -> Result<(&'b Topic, &'b Partition), ErrorCode> {
+        let topic = if self.topic_id.is_nil() {
+            broker.topics.find(self.topic.as_str()).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?
+        } else {
+            broker.topics.find_id(self.topic_id).ok_or(ErrorCode::UNKNOWN_TOPIC_ID)?
+        };
+        let partition = topic.partition(self.partition).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
+        Ok((topic, partition))
+    }
+}
+
+/// A fetch, its session's memory included.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) call: Call,
+    pub(crate) wants: Vec<Want>,
+    /// The session whose incremental answer this is, or that the answer opens.
+    pub(crate) session: Session,
+    pub(crate) min_bytes: usize,
+    pub(crate) max_bytes: usize,
+    pub(crate) isolation: Isolation,
+    pub(crate) until: Timestamp,
+}
+
+/// How an answer is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Session {
+    None,
+    /// In full, under a session's id.
+    Full(i32),
+    /// Only what changed.
+    Incremental(i32),
+}
+
+impl Broker {
+    /// Whether a fetch need not wait any longer: there is enough, or something is wrong.
+    pub(crate) fn is_ready(&self, plan: &Plan) -> bool {
+        let mut found = 0;
+        for want in &plan.wants {
+            let Ok(partition) = self.check_want(plan, want) else { return true };
+            let enough = plan.min_bytes.saturating_sub(found);
+            found += partition.log.readable_bytes(want.offset, plan.isolation, enough);
+            if found >= plan.min_bytes {
+                return true;
+            }
+        }
+        plan.min_bytes == 0 || plan.wants.is_empty()
+    }
+    fn check_want(&self, plan: &Plan, want: &Want) -> Result<&Partition, ErrorCode> {
+        let (_, partition) = want.find(self)?;
+        partition.check_leader(plan.call.node, want.leader_epoch)?;
+        let readable = partition.log.start()..=partition.log.end();
+        if readable.contains(&want.offset) { Ok(partition) } else { Err(ErrorCode::OFFSET_OUT_OF_RANGE) }
+    }
+    /// Answers a fetch with what there is.
+    pub(crate) fn fetch_now(&mut self, plan: &Plan) -> FetchResponse {
+        let mut left = plan.max_bytes;
+        let mut has_records = false;
+        let mut topics: Vec<FetchableTopicResponse> = Vec::new();
+        let mut answers = Vec::with_capacity(plan.wants.len());
+        for want in &plan.wants {
+            let data = self.fetch_partition(plan, want, left, !has_records);
+            let len = data.records.len();
+            has_records |= len > 0;
+            left = left.saturating_sub(len);
+            answers.push((want.clone(), data));
+        }
+        let node_endpoints = self.endpoints(plan, &answers);
+        for (want, data) in self.fetch_sessions.choose(plan.session, answers) {
+            put(&mut topics, &want, data);
+        }
+        let session_id = match plan.session {
+            Session::None => 0,
+            Session::Full(id) | Session::Incremental(id) => id,
+        };
+        FetchResponse { session_id, responses: topics, node_endpoints, ..FetchResponse::default() }
+    }
+    fn fetch_partition(&mut self, plan: &Plan, want: &Want, left: usize, even_if_larger: bool) -> PartitionData {
+        let result = self.check_want(plan, want).map(|partition| read(partition, plan, want, left, even_if_larger));
+        match result {
+            Ok((data, records)) => {
+                self.count_fetched(want, records);
+                data
+            }
+            Err(code) => self.refuse_partition(plan, want, code),
+        }
+    }
+    fn count_fetched(&mut self, want: &Want, records: u64) {
+        let id = want.find(self).map(|(topic, _)| topic.id);
+        let partition =
+            id.ok().and_then(|id| self.topics.find_id_mut(id)).and_then(|topic| topic.partition_mut(want.partition));
+        if let Some(partition) = partition {
+            partition.fetched_records += records;
+        }
+    }
+    fn refuse_partition(&self, plan: &Plan, want: &Want, code: ErrorCode) -> PartitionData {
+        let mut data = refused(want.partition, code);
+        let is_about_leader = matches!(code, ErrorCode::NOT_LEADER_OR_FOLLOWER | ErrorCode::FENCED_LEADER_EPOCH);
+        if is_about_leader
+            && plan.call.version >= HINTS_SINCE
+            && let Ok((_, partition)) = want.find(self)
+        {
+            data.current_leader = LeaderIdAndEpoch {
+                leader_id: partition.leader_id(),
+                leader_epoch: partition.leader_epoch,
+                ..LeaderIdAndEpoch::default()
+            };
+        }
+        data
+    }
+    fn endpoints(&self, plan: &Plan, answers: &[(Want, PartitionData)]) -> Vec<NodeEndpoint> {
+        if plan.call.version < ENDPOINTS_SINCE {
+            return Vec::new();
+        }
+        let is_named =
+            |id: i32| answers.iter().any(|(_, data)| data.error_code != 0 && data.current_leader.leader_id == id);
+        let nodes = self.nodes.up().filter(|node| is_named(node.id.get()));
+        nodes
+            .map(|node| NodeEndpoint {
+                node_id: node.id.get(),
+                host: node.host.clone(),
+                port: i32::from(node.port),
+                ..NodeEndpoint::default()
+            })
+            .collect()
+    }
+}
+
+/// A partition answered with a code.
+pub(crate) fn refused(partition_index: i32, code: ErrorCode) -> PartitionData {
+    PartitionData {
+        partition_index,
+        error_code: code.get(),
+        high_watermark: -1,
+        aborted_transactions: None,
+        records: RecordData::from(Vec::new()),
+        ..PartitionData::default()
+    }
+}
+
+fn read(partition: &Partition, plan: &Plan, want: &Want, left: usize, even_if_larger: bool) -> (PartitionData, u64) {
+    let log = &partition.log;
+    let mut data = PartitionData {
+        partition_index: want.partition,
+        high_watermark: log.end(),
+        last_stable_offset: log.last_stable_offset(),
+        log_start_offset: log.start(),
+        aborted_transactions: None,
+        records: RecordData::from(Vec::new()),
+        ..PartitionData::default()
+    };
+    if let Some(diverging) = diverging(partition, want) {
+        data.diverging_epoch = diverging;
+        return (data, 0);
+    }
+    let slice = log.read(want.offset, plan.isolation, want.max_bytes.min(left), even_if_larger);
+    if plan.isolation == Isolation::ReadCommitted {
+        data.aborted_transactions = Some(aborted(partition, want.offset, &slice));
+    }
+    let records = slice.records;
+    data.records = RecordData::from(slice.chunks);
+    (data, records)
+}
+fn aborted(partition: &Partition, from: i64, slice: &Slice) -> Vec<AbortedTransaction> {
+    let found = partition.log.aborted_between(from, slice.end);
+    found
+        .into_iter()
+        .map(|aborted| AbortedTransaction {
+            producer_id: aborted.producer_id,
+            first_offset: aborted.first_offset,
+            ..AbortedTransaction::default()
+        })
+        .collect()
+}
+/// Where the reader's history leaves the log's (KIP-595).
+fn diverging(partition: &Partition, want: &Want) -> Option<EpochEndOffset> {
+    if want.last_fetched_epoch < 0 {
+        return None;
+    }
+    let (epoch, end_offset) = partition.log.end_of_epoch(want.last_fetched_epoch, partition.leader_epoch);
+    let diverges = epoch >= 0 && (epoch < want.last_fetched_epoch || end_offset < want.offset);
+    diverges.then_some(EpochEndOffset { epoch, end_offset, ..EpochEndOffset::default() })
+}
+fn put(topics: &mut Vec<FetchableTopicResponse>, want: &Want, data: PartitionData) {
+    match topics.last_mut() {
+        Some(topic) if topic.topic == want.topic && topic.topic_id == want.topic_id => topic.partitions.push(data),
+        _ => topics.push(FetchableTopicResponse {
+            topic: want.topic.clone(),
+            topic_id: want.topic_id,
+            partitions: vec![data],
+            ..FetchableTopicResponse::default()
+        }),
+    }
+}

@@ -1,0 +1,182 @@
+//! Fetch sessions (KIP-227): the broker remembers what a client wants, requests and answers carry only what changes.
+
+use super::plan::{Session, Want};
+use hashbrown::HashMap;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::fetch_request::{FetchRequest, FetchTopic};
+use millstream_protocol::messages::fetch_response::PartitionData;
+
+/// The epoch of a request that opens a session.
+const INITIAL_EPOCH: i32 = 0;
+/// The epoch of a request that closes one, or wants none.
+const FINAL_EPOCH: i32 = -1;
+
+#[derive(Debug)]
+struct Remembered {
+    want: Want,
+    /// What the client was told last: high watermark, log start. None before the first answer.
+    told: Option<(i64, i64)>,
+}
+
+#[derive(Debug)]
+struct OpenSession {
+    /// The epoch that the next request must bear.
+    epoch: i32,
+    uses_ids: bool,
+    /// In the order in which they are served; who got records goes to the end.
+    partitions: Vec<Remembered>,
+    last_used: u64,
+}
+
+/// All sessions of the cluster.
+#[derive(Debug)]
+pub(crate) struct FetchSessions {
+    open: HashMap<i32, OpenSession>,
+    slots: usize,
+    next_id: i32,
+    uses: u64,
+}
+impl FetchSessions {
+    pub(crate) fn new(slots: usize) -> Self {
+        Self { open: HashMap::new(), slots, next_id: 1, uses: 0 }
+    }
+    /// Finds out what a request wants, and how its answer is told.
+    pub(crate) fn resolve(
+        &mut self,
+        request: &FetchRequest,
+        uses_ids: bool,
+    ) -> Result<(Vec<Want>, Session), ErrorCode> {
+        match request.session_epoch {
+            FINAL_EPOCH => {
+                self.open.remove(&request.session_id);
+                Ok((wants(&request.topics), Session::None))
+            }
+            INITIAL_EPOCH => {
+                self.open.remove(&request.session_id);
+                let wants = wants(&request.topics);
+                let session = self.begin(&wants, uses_ids);
+                Ok((wants, session))
+            }
+            epoch => self.resume(request, epoch, uses_ids),
+        }
+    }
+    fn begin(&mut self, wants: &[Want], uses_ids: bool) -> Session {
+        if wants.is_empty() || self.slots == 0 {
+            return Session::None;
+        }
+        if self.open.len() >= self.slots {
+            self.evict();
+        }
+        let id = self.next_id;
+        self.next_id = self.next_id.checked_add(1).unwrap_or(1);
+        let partitions = wants.iter().map(|want| Remembered { want: want.clone(), told: None }).collect();
+        self.uses += 1;
+        self.open.insert(id, OpenSession { epoch: 1, uses_ids, partitions, last_used: self.uses });
+        Session::Full(id)
+    }
+    fn evict(&mut self) {
+        let oldest = self.open.iter().min_by_key(|(_, session)| session.last_used).map(|(id, _)| *id);
+        oldest.and_then(|id| self.open.remove(&id));
+    }
+    fn resume(
+        &mut self,
+        request: &FetchRequest,
+        epoch: i32,
+        uses_ids: bool,
+    ) -> Result<(Vec<Want>, Session), ErrorCode> {
+        let session = self.open.get_mut(&request.session_id).ok_or(ErrorCode::FETCH_SESSION_ID_NOT_FOUND)?;
+        if session.epoch != epoch {
+            return Err(ErrorCode::INVALID_FETCH_SESSION_EPOCH);
+        }
+        if session.uses_ids != uses_ids {
+            return Err(ErrorCode::FETCH_SESSION_TOPIC_ID_ERROR);
+        }
+        session.forget(request);
+        session.learn(wants(&request.topics));
+        self.uses += 1;
+        session.last_used = self.uses;
+        session.epoch = epoch.checked_add(1).unwrap_or(1);
+        let wants = session.partitions.iter().map(|each| each.want.clone()).collect();
+        if session.partitions.is_empty() {
+            self.open.remove(&request.session_id);
+            return Ok((wants, Session::None));
+        }
+        Ok((wants, Session::Incremental(request.session_id)))
+    }
+    /// Chooses what of an answer is told, and remembers it.
+    pub(crate) fn choose(
+        &mut self,
+        session: Session,
+        answers: Vec<(Want, PartitionData)>,
+    ) -> Vec<(Want, PartitionData)> {
+        let (id, is_full) = match session {
+            Session::None => return answers,
+            Session::Full(id) => (id, true),
+            Session::Incremental(id) => (id, false),
+        };
+        let Some(session) = self.open.get_mut(&id) else { return answers };
+        let told: Vec<bool> = answers.iter().enumerate().map(|(at, answer)| session.tell(at, answer)).collect();
+        let served: Vec<bool> = answers.iter().map(|(_, data)| !data.records.is_empty()).collect();
+        session.rotate(&served);
+        answers.into_iter().zip(told).filter(|(_, is_news)| is_full || *is_news).map(|(answer, _)| answer).collect()
+    }
+}
+
+impl OpenSession {
+    fn forget(&mut self, request: &FetchRequest) {
+        for topic in &request.forgotten_topics_data {
+            let is_meant = |want: &Want| {
+                topic.partitions.iter().any(|partition| want.is_same(&topic.topic, topic.topic_id, *partition))
+            };
+            self.partitions.retain(|each| !is_meant(&each.want));
+        }
+    }
+    fn learn(&mut self, wants: Vec<Want>) {
+        for want in wants {
+            match self.partitions.iter_mut().find(|each| each.want.is_same(&want.topic, want.topic_id, want.partition))
+            {
+                Some(known) => known.want = want,
+                None => self.partitions.push(Remembered { want, told: None }),
+            }
+        }
+    }
+    /// Whether an answer says anything new.
+    fn tell(&mut self, at: usize, (want, data): &(Want, PartitionData)) -> bool {
+        let Some(known) =
+            self.partitions.get_mut(at).filter(|known| known.want.is_same(&want.topic, want.topic_id, want.partition))
+        else {
+            return true;
+        };
+        let now = Some((data.high_watermark, data.log_start_offset));
+        let is_news =
+            known.told != now || !data.records.is_empty() || data.error_code != 0 || data.diverging_epoch.epoch >= 0;
+        // An error is told again with each answer.
+        known.told = now.filter(|_| data.error_code == 0);
+        is_news
+    }
+    fn rotate(&mut self, served: &[bool]) {
+        if served.len() != self.partitions.len() || !served.contains(&true) {
+            return;
+        }
+        let all = std::mem::take(&mut self.partitions);
+        let (last, first): (Vec<_>, Vec<_>) = all.into_iter().zip(served).partition(|(_, served)| **served);
+        self.partitions.extend(first.into_iter().chain(last).map(|(each, _)| each));
+    }
+}
+
+fn wants(topics: &[FetchTopic]) -> Vec<Want> {
+    let of = |topic: &FetchTopic| {
+        let (name, topic_id) = (topic.topic.clone(), topic.topic_id);
+        let want = move |partition: &millstream_protocol::messages::fetch_request::FetchPartition| Want {
+            topic: name.clone(),
+            topic_id,
+            partition: partition.partition,
+            offset: partition.fetch_offset,
+            leader_epoch: partition.current_leader_epoch,
+            last_fetched_epoch: partition.last_fetched_epoch,
+            max_bytes: usize::try_from(partition.partition_max_bytes).unwrap_or(0),
+        };
+        topic.partitions.iter().map(want).collect::<Vec<_>>()
+    };
+    topics.iter().flat_map(of).collect()
+}

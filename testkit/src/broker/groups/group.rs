@@ -1,0 +1,232 @@
+//! A classic group: its members and its state. How members come in is in `join`, how they get their assignment and stay in `sync`, how
+//! they go in `leave`.
+//!
+//! ```text
+//!            join                       all joined, or time is up              leader's SyncGroup
+//!   Empty ─────────► PreparingRebalance ────────────────────────► CompletingRebalance ──────────► Stable
+//!     ▲                │     ▲   ▲                                     │                            │
+//!     └── nobody left ─┘     │   └─── join, leave, session end, ───────┘                            │
+//!                            │        no SyncGroup in time                                          │
+//!                            └──────── join that changes something, leave, session end ─────────────┘
+//! ```
+//! A group that was deleted is not there any more, which DescribeGroups calls Dead.
+
+use super::member::Member;
+use super::offsets::GroupOffsets;
+use crate::broker::call::Call;
+use bytes::Bytes;
+use millstream_protocol::messages::join_group_response::JoinGroupResponseMember;
+use millstream_protocol::messages::{JoinGroupResponse, StrBytes, SyncGroupResponse};
+use millstream_protocol::{ErrorCode, Timestamp};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What the broker's options say about groups.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    pub(crate) now: Timestamp,
+    pub(crate) initial_delay: Duration,
+    pub(crate) max_size: usize,
+}
+
+/// Where a group stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Empty,
+    PreparingRebalance {
+        /// When those that have not joined again are dropped.
+        until: Timestamp,
+        /// A first rebalance waits for more members to come.
+        initial: Option<Initial>,
+    },
+    CompletingRebalance,
+    Stable,
+}
+impl State {
+    /// As ListGroups names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "Empty",
+            Self::PreparingRebalance { .. } => "PreparingRebalance",
+            Self::CompletingRebalance => "CompletingRebalance",
+            Self::Stable => "Stable",
+        }
+    }
+}
+
+/// The delay before a group's first generation (`group.initial.rebalance.delay.ms`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Initial {
+    /// How much longer it may be drawn out.
+    pub(super) remaining: Duration,
+    /// Whether a member came since it was last drawn out.
+    pub(super) has_new_member: bool,
+}
+
+/// An answer to a call that the group held.
+#[derive(Debug)]
+pub(crate) enum GroupReply {
+    Join(Call, JoinGroupResponse),
+    Sync(Call, SyncGroupResponse),
+}
+
+/// One group.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) id: StrBytes,
+    pub(crate) state: State,
+    pub(crate) generation: i32,
+    /// `consumer`, `connect`, or none for a group that only keeps offsets.
+    pub(crate) protocol_type: Option<StrBytes>,
+    /// The assignor of this generation.
+    pub(crate) protocol: Option<StrBytes>,
+    pub(crate) leader: Option<StrBytes>,
+    pub(crate) members: BTreeMap<StrBytes, Member>,
+    /// Ids given out whose owners have not joined yet (KIP-394), and until when they may.
+    pub(crate) pending: BTreeMap<StrBytes, Timestamp>,
+    pub(crate) offsets: GroupOffsets,
+    /// When members that have not asked for their assignment are dropped.
+    pub(super) sync_until: Option<Timestamp>,
+    replies: Vec<GroupReply>,
+}
+
+impl Group {
+    pub(crate) fn new(id: StrBytes) -> Self {
+        Self {
+            id,
+            state: State::Empty,
+            generation: 0,
+            protocol_type: None,
+            protocol: None,
+            leader: None,
+            members: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            offsets: GroupOffsets::default(),
+            sync_until: None,
+            replies: Vec::new(),
+        }
+    }
+    /// Takes the answers that are due.
+    pub(crate) fn poll_replies(&mut self) -> Vec<GroupReply> {
+        std::mem::take(&mut self.replies)
+    }
+    /// When it next has something to do by itself.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        let sessions = self.members.values().filter_map(Member::session_end);
+        let rebalance = match self.state {
+            State::PreparingRebalance { until, .. } => Some(until),
+            State::Empty | State::CompletingRebalance | State::Stable => None,
+        };
+        sessions.chain(self.pending.values().copied()).chain(rebalance).chain(self.sync_until).min()
+    }
+    /// Does what is due: ends sessions, ends waits.
+    pub(crate) fn handle_time(&mut self, rules: &Rules) {
+        self.pending.retain(|_, until| *until > rules.now);
+        let is_over = |member: &&Member| member.session_end().is_some_and(|end| end <= rules.now);
+        let expired: Vec<StrBytes> = self.members.values().filter(is_over).map(|member| member.id.clone()).collect();
+        expired.iter().for_each(|id| self.remove_and_rebalance(id, rules));
+        self.expire_sync(rules);
+        self.try_complete_join(rules);
+        self.expire_join(rules);
+    }
+
+    /// Finds a member by what a request says of it: both ids must agree.
+    pub(crate) fn check_member(&self, member_id: &str, instance_id: Option<&str>) -> Result<(), ErrorCode> {
+        if let Some(instance_id) = instance_id {
+            return match self.find_static(instance_id) {
+                Some(member) if member.id.as_str() == member_id => Ok(()),
+                Some(_) => Err(ErrorCode::FENCED_INSTANCE_ID),
+                None => Err(ErrorCode::UNKNOWN_MEMBER_ID),
+            };
+        }
+        if self.members.contains_key(member_id.as_bytes()) { Ok(()) } else { Err(ErrorCode::UNKNOWN_MEMBER_ID) }
+    }
+    pub(crate) fn check_generation(&self, generation: i32) -> Result<(), ErrorCode> {
+        if generation == self.generation { Ok(()) } else { Err(ErrorCode::ILLEGAL_GENERATION) }
+    }
+    /// Whether these offsets may be committed (OffsetCommit, TxnOffsetCommit).
+    pub(crate) fn check_commit(
+        &self,
+        member_id: &str,
+        instance_id: Option<&str>,
+        generation: i32,
+        is_transactional: bool,
+    ) -> Result<(), ErrorCode> {
+        let is_anonymous = generation < 0 && member_id.is_empty() && instance_id.is_none();
+        if is_anonymous && (self.state == State::Empty || is_transactional) {
+            return Ok(());
+        }
+        if generation < 0 && self.state == State::Empty {
+            return Ok(());
+        }
+        if generation >= 0 && self.members.is_empty() && self.generation == 0 {
+            return Err(ErrorCode::ILLEGAL_GENERATION);
+        }
+        self.check_member(member_id, instance_id)?;
+        self.check_generation(generation)?;
+        // Between JoinGroup and SyncGroup nobody knows who owns what.
+        if self.state == State::CompletingRebalance { Err(ErrorCode::REBALANCE_IN_PROGRESS) } else { Ok(()) }
+    }
+    pub(crate) fn find_static(&self, instance_id: &str) -> Option<&Member> {
+        self.members.values().find(|member| member.instance_id.as_deref() == Some(instance_id))
+    }
+    pub(crate) fn is_leader(&self, member_id: &str) -> bool {
+        self.leader.as_deref() == Some(member_id)
+    }
+
+    /// The assignor that all members know and most of them prefer.
+    pub(super) fn select_protocol(&self) -> Option<StrBytes> {
+        let is_common = |name: &str| self.members.values().all(|member| member.supports(name));
+        let mut votes: BTreeMap<StrBytes, usize> = BTreeMap::new();
+        for member in self.members.values() {
+            if let Some((name, _)) = member.protocols.iter().find(|(name, _)| is_common(name)) {
+                *votes.entry(name.clone()).or_default() += 1;
+            }
+        }
+        votes.into_iter().max_by_key(|(_, count)| *count).map(|(name, _)| name)
+    }
+    pub(super) fn max_rebalance_timeout(&self) -> Duration {
+        self.members.values().map(|member| member.rebalance_timeout).max().unwrap_or_default()
+    }
+    /// The members with what they told this generation's assignor, for the leader.
+    pub(super) fn members_for_leader(&self) -> Vec<JoinGroupResponseMember> {
+        let protocol = self.protocol.clone().unwrap_or_default();
+        let describe = |member: &Member| {
+            JoinGroupResponseMember::default()
+                .with_member_id(member.id.clone())
+                .with_group_instance_id(member.instance_id.clone())
+                .with_metadata(member.metadata(&protocol))
+        };
+        self.members.values().map(describe).collect()
+    }
+    pub(super) fn reply_join(&mut self, call: Call, response: JoinGroupResponse) {
+        self.replies.push(GroupReply::Join(call, response));
+    }
+    pub(super) fn refuse_join(&mut self, call: Call, code: ErrorCode, member_id: StrBytes) {
+        self.reply_join(call, refused_join(code, member_id));
+    }
+    pub(super) fn reply_sync(&mut self, call: Call, assignment: Bytes) {
+        let response = SyncGroupResponse::default()
+            .with_protocol_type(self.protocol_type.clone())
+            .with_protocol_name(self.protocol.clone())
+            .with_assignment(assignment);
+        self.replies.push(GroupReply::Sync(call, response));
+    }
+    pub(super) fn refuse_sync(&mut self, call: Call, code: ErrorCode) {
+        self.replies.push(GroupReply::Sync(call, refused_sync(code)));
+    }
+}
+
+/// A JoinGroup answered with a code.
+pub(crate) fn refused_join(code: ErrorCode, member_id: StrBytes) -> JoinGroupResponse {
+    JoinGroupResponse::default()
+        .with_error_code(code.get())
+        .with_generation_id(-1)
+        .with_protocol_type(None)
+        .with_protocol_name(Some(StrBytes::new()))
+        .with_member_id(member_id)
+}
+/// A SyncGroup answered with a code.
+pub(crate) fn refused_sync(code: ErrorCode) -> SyncGroupResponse {
+    SyncGroupResponse::default().with_error_code(code.get()).with_protocol_type(None).with_protocol_name(None)
+}

@@ -1,0 +1,49 @@
+//! How members go.
+
+use super::group::{Group, Rules, State};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::StrBytes;
+
+impl Group {
+    /// Lets one member go, named by its id, by its instance id, or by both.
+    pub(crate) fn handle_leave(
+        &mut self,
+        member_id: &str,
+        instance_id: Option<&str>,
+        rules: &Rules,
+    ) -> Result<(), ErrorCode> {
+        if instance_id.is_none() && self.pending.remove(member_id.as_bytes()).is_some() {
+            self.try_complete_join(rules);
+            return Ok(());
+        }
+        let id = self.leaver(member_id, instance_id)?;
+        self.remove_and_rebalance(&id, rules);
+        Ok(())
+    }
+    // An administrator names a static member by its instance id alone.
+    fn leaver(&self, member_id: &str, instance_id: Option<&str>) -> Result<StrBytes, ErrorCode> {
+        let by_instance = instance_id.filter(|_| member_id.is_empty());
+        if let Some(member) = by_instance.and_then(|id| self.find_static(id)) {
+            return Ok(member.id.clone());
+        }
+        self.check_member(member_id, instance_id)?;
+        Ok(StrBytes::from_string(member_id.to_owned()))
+    }
+    /// Removes a member, and lets the others share what it had.
+    pub(super) fn remove_and_rebalance(&mut self, id: &StrBytes, rules: &Rules) {
+        let Some(member) = self.members.remove(id) else { return };
+        if self.is_leader(id) {
+            self.leader = self.members.keys().next().cloned();
+        }
+        if let Some(call) = member.awaiting_join {
+            self.refuse_join(call, ErrorCode::UNKNOWN_MEMBER_ID, id.clone());
+        }
+        if let Some(call) = member.awaiting_sync {
+            self.refuse_sync(call, ErrorCode::UNKNOWN_MEMBER_ID);
+        }
+        if matches!(self.state, State::Stable | State::CompletingRebalance) {
+            self.prepare_rebalance(rules);
+        }
+        self.try_complete_join(rules);
+    }
+}

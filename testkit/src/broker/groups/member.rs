@@ -1,0 +1,47 @@
+//! A member of a classic group.
+
+use crate::broker::call::Call;
+use bytes::Bytes;
+use millstream_protocol::Timestamp;
+use millstream_protocol::messages::StrBytes;
+use std::time::Duration;
+
+/// A member, as its last JoinGroup described it.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) id: StrBytes,
+    pub(crate) instance_id: Option<StrBytes>,
+    pub(crate) client_id: StrBytes,
+    pub(crate) client_host: StrBytes,
+    pub(crate) session_timeout: Duration,
+    pub(crate) rebalance_timeout: Duration,
+    /// Assignors that it knows, best first, with what it tells each.
+    pub(crate) protocols: Vec<(StrBytes, Bytes)>,
+    pub(crate) assignment: Bytes,
+    pub(crate) awaiting_join: Option<Call>,
+    pub(crate) awaiting_sync: Option<Call>,
+    /// Whether it has asked for its assignment in this generation.
+    pub(crate) has_synced: bool,
+    pub(crate) last_seen: Timestamp,
+}
+impl Member {
+    /// When its session ends; never while the broker owes it an answer.
+    pub(crate) fn session_end(&self) -> Option<Timestamp> {
+        let is_awaiting = self.awaiting_join.is_some() || self.awaiting_sync.is_some();
+        (!is_awaiting).then(|| self.last_seen + self.session_timeout)
+    }
+    pub(crate) fn is_static(&self) -> bool {
+        self.instance_id.is_some()
+    }
+    pub(crate) fn supports(&self, protocol: &str) -> bool {
+        self.protocols.iter().any(|(name, _)| name.as_str() == protocol)
+    }
+    /// What it told an assignor.
+    pub(crate) fn metadata(&self, protocol: &str) -> Bytes {
+        self.protocols
+            .iter()
+            .find(|(name, _)| name.as_str() == protocol)
+            .map(|(_, metadata)| metadata.clone())
+            .unwrap_or_default()
+    }
+}

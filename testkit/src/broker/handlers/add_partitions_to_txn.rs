@@ -1,0 +1,113 @@
+//! AddPartitionsToTxn: versions 0 to 3 from clients, 4 and 5 batched from brokers, verification included.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::topics::PartitionKey;
+use crate::broker::transactions::transaction::Identity;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::add_partitions_to_txn_request::{
+    AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction,
+};
+use millstream_protocol::messages::add_partitions_to_txn_response::{
+    AddPartitionsToTxnPartitionResult, AddPartitionsToTxnResult, AddPartitionsToTxnTopicResult,
+};
+use millstream_protocol::messages::{AddPartitionsToTxnRequest, AddPartitionsToTxnResponse};
+
+/// From this version on several transactions come in one request.
+const BATCHED_SINCE: i16 = 4;
+
+pub(super) struct AddPartitionsToTxn;
+
+impl Handler for AddPartitionsToTxn {
+    type Request = AddPartitionsToTxnRequest;
+    fn handle(
+        broker: &mut Broker,
+        call: &Call,
+        request: AddPartitionsToTxnRequest,
+    ) -> Answer<AddPartitionsToTxnResponse> {
+        if call.version >= BATCHED_SINCE {
+            let results = request.transactions.iter().map(|transaction| {
+                AddPartitionsToTxnResult::default()
+                    .with_transactional_id(transaction.transactional_id.clone())
+                    .with_topic_results(add(broker, call, transaction))
+            });
+            return Answer::Reply(AddPartitionsToTxnResponse::default().with_results_by_transaction(results.collect()));
+        }
+        let transaction = AddPartitionsToTxnTransaction::default()
+            .with_transactional_id(request.v3_and_below_transactional_id)
+            .with_producer_id(request.v3_and_below_producer_id)
+            .with_producer_epoch(request.v3_and_below_producer_epoch)
+            .with_topics(request.v3_and_below_topics);
+        Answer::Reply(AddPartitionsToTxnResponse::default().with_results_by_topic_v3_and_below(add(
+            broker,
+            call,
+            &transaction,
+        )))
+    }
+    fn refuse(request: &AddPartitionsToTxnRequest, code: ErrorCode) -> AddPartitionsToTxnResponse {
+        let is_batched = !request.transactions.is_empty();
+        AddPartitionsToTxnResponse::default()
+            .with_error_code(if is_batched { code.get() } else { 0 })
+            .with_results_by_topic_v3_and_below(results(&request.v3_and_below_topics, |_, _| code))
+    }
+}
+
+fn add(
+    broker: &mut Broker,
+    call: &Call,
+    transaction: &AddPartitionsToTxnTransaction,
+) -> Vec<AddPartitionsToTxnTopicResult> {
+    let key = |broker: &Broker, topic: &str, partition: i32| -> Option<PartitionKey> {
+        let topic = broker.topics.find(topic)?;
+        topic.partition(partition).map(|_| (topic.id, partition))
+    };
+    let all =
+        transaction.topics.iter().flat_map(|topic| topic.partitions.iter().map(|partition| (&topic.name, *partition)));
+    let known: Option<Vec<PartitionKey>> = all.map(|(topic, partition)| key(broker, &topic.0, partition)).collect();
+    let Some(known) = known else {
+        // One unknown partition stops the others.
+        return results(&transaction.topics, |topic, partition| match key(broker, topic, partition) {
+            Some(_) => ErrorCode::OPERATION_NOT_ATTEMPTED,
+            None => ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+        });
+    };
+    let code = try_add(broker, call, transaction, known).err().unwrap_or(ErrorCode::NONE);
+    // Version 1 and below do not know PRODUCER_FENCED.
+    let code =
+        if code == ErrorCode::PRODUCER_FENCED && call.version < 2 { ErrorCode::INVALID_PRODUCER_EPOCH } else { code };
+    results(&transaction.topics, |_, _| code)
+}
+fn try_add(
+    broker: &mut Broker,
+    call: &Call,
+    transaction: &AddPartitionsToTxnTransaction,
+    partitions: Vec<PartitionKey>,
+) -> Result<(), ErrorCode> {
+    let id = &transaction.transactional_id.0;
+    if !broker.is_coordinator(call.node, id) {
+        return Err(ErrorCode::NOT_COORDINATOR);
+    }
+    let identity = Identity { id: transaction.producer_id.0, epoch: transaction.producer_epoch };
+    if transaction.verify_only {
+        return partitions.into_iter().try_for_each(|key| broker.admit_transactional(id, identity, key, false));
+    }
+    broker.add_partitions(id, identity, partitions)
+}
+fn results(
+    topics: &[AddPartitionsToTxnTopic],
+    code: impl Fn(&str, i32) -> ErrorCode,
+) -> Vec<AddPartitionsToTxnTopicResult> {
+    let result = |topic: &AddPartitionsToTxnTopic| {
+        let partitions = topic.partitions.iter().map(|partition| {
+            let code = code(&topic.name.0, *partition);
+            AddPartitionsToTxnPartitionResult::default()
+                .with_partition_index(*partition)
+                .with_partition_error_code(code.get())
+        });
+        AddPartitionsToTxnTopicResult::default()
+            .with_name(topic.name.clone())
+            .with_results_by_partition(partitions.collect())
+    };
+    topics.iter().map(result).collect()
+}

@@ -1,0 +1,85 @@
+//! CreatePartitions: more partitions for a topic.
+
+use super::Handler;
+use super::create_topics::Refusal;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::topics::layout;
+use crate::broker::topics::topic::Partition;
+use millstream_protocol::messages::create_partitions_request::CreatePartitionsTopic;
+use millstream_protocol::messages::create_partitions_response::CreatePartitionsTopicResult;
+use millstream_protocol::messages::{CreatePartitionsRequest, CreatePartitionsResponse, StrBytes};
+use millstream_protocol::{ErrorCode, NodeId};
+
+pub(super) struct CreatePartitions;
+
+impl Handler for CreatePartitions {
+    type Request = CreatePartitionsRequest;
+    fn handle(broker: &mut Broker, _: &Call, request: CreatePartitionsRequest) -> Answer<CreatePartitionsResponse> {
+        let results = request.topics.iter().map(|asked| match more(broker, asked) {
+            Err((code, reason)) => refused(asked, code, reason),
+            Ok(layout) => {
+                if !request.validate_only {
+                    broker.add_to_topic(&asked.name.0, layout);
+                }
+                CreatePartitionsTopicResult::default().with_name(asked.name.clone()).with_error_message(None)
+            }
+        });
+        let results = results.collect();
+        Answer::Reply(CreatePartitionsResponse::default().with_results(results))
+    }
+    fn refuse(request: &CreatePartitionsRequest, code: ErrorCode) -> CreatePartitionsResponse {
+        let results = request.topics.iter().map(|asked| refused(asked, code, code.message().to_owned()));
+        CreatePartitionsResponse::default().with_results(results.collect())
+    }
+}
+
+fn more(broker: &Broker, asked: &CreatePartitionsTopic) -> Result<Vec<Vec<NodeId>>, Refusal> {
+    let unknown =
+        || (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION.message().to_owned());
+    let topic = broker.topics.find(&asked.name.0).ok_or_else(unknown)?;
+    let has = topic.partitions.len();
+    let wanted = usize::try_from(asked.count).unwrap_or(0);
+    if wanted <= has {
+        let name = &asked.name.0;
+        let reason = if wanted == has {
+            format!("Topic already has {has} partition(s).")
+        } else {
+            format!("The topic {name} currently has {has} partition(s); {} would not be an increase.", asked.count)
+        };
+        return Err((ErrorCode::INVALID_PARTITIONS, reason));
+    }
+    let Some(assignments) = &asked.assignments else {
+        let factor = topic.partitions.first().map_or(1, |partition| partition.replicas.len());
+        return Ok(layout(&asked.name.0, has, wanted - has, factor, &broker.nodes));
+    };
+    let layout: Vec<Vec<NodeId>> =
+        assignments.iter().map(|each| each.broker_ids.iter().map(|id| NodeId::new(id.0)).collect()).collect();
+    let is_known = layout
+        .iter()
+        .all(|replicas| !replicas.is_empty() && replicas.iter().all(|id| broker.nodes.find(*id).is_some()));
+    if layout.len() != wanted - has || !is_known {
+        let reason = format!(
+            "Attempted to add {} additional partition(s), but only {} assignment(s) were specified.",
+            wanted - has,
+            layout.len()
+        );
+        return Err((ErrorCode::INVALID_REPLICA_ASSIGNMENT, reason));
+    }
+    Ok(layout)
+}
+fn refused(asked: &CreatePartitionsTopic, code: ErrorCode, reason: String) -> CreatePartitionsTopicResult {
+    CreatePartitionsTopicResult::default()
+        .with_name(asked.name.clone())
+        .with_error_code(code.get())
+        .with_error_message(Some(StrBytes::from_string(reason)))
+}
+
+impl Broker {
+    fn add_to_topic(&mut self, name: &str, layout: Vec<Vec<NodeId>>) {
+        let nodes = &self.nodes;
+        if let Some(topic) = self.topics.find_mut(name) {
+            topic.partitions.extend(layout.into_iter().map(|replicas| Partition::new(replicas, nodes)));
+        }
+    }
+}

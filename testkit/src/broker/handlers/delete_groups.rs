@@ -1,0 +1,43 @@
+//! DeleteGroups: groups without members.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::groups::group::State;
+use crate::broker::timers::TimerKey;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::delete_groups_response::DeletableGroupResult;
+use millstream_protocol::messages::{DeleteGroupsRequest, DeleteGroupsResponse, GroupId};
+
+pub(super) struct DeleteGroups;
+
+impl Handler for DeleteGroups {
+    type Request = DeleteGroupsRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: DeleteGroupsRequest) -> Answer<DeleteGroupsResponse> {
+        let results = request
+            .groups_names
+            .iter()
+            .map(|id| result(id, delete(broker, call, &id.0).err().unwrap_or(ErrorCode::NONE)));
+        let results = results.collect();
+        Answer::Reply(DeleteGroupsResponse::default().with_results(results))
+    }
+    fn refuse(request: &DeleteGroupsRequest, code: ErrorCode) -> DeleteGroupsResponse {
+        DeleteGroupsResponse::default().with_results(request.groups_names.iter().map(|id| result(id, code)).collect())
+    }
+}
+
+fn delete(broker: &mut Broker, call: &Call, id: &str) -> Result<(), ErrorCode> {
+    broker.check_group(call, id, ErrorCode::GROUP_ID_NOT_FOUND)?;
+    let is_busy =
+        broker.groups.find(id).is_some_and(|group| group.state != State::Empty || group.offsets.has_pending());
+    if is_busy {
+        return Err(ErrorCode::NON_EMPTY_GROUP);
+    }
+    if let Some(group) = broker.groups.remove(id) {
+        broker.timers.arm(TimerKey::Group(group.id), None);
+    }
+    Ok(())
+}
+fn result(id: &GroupId, code: ErrorCode) -> DeletableGroupResult {
+    DeletableGroupResult::default().with_group_id(id.clone()).with_error_code(code.get())
+}

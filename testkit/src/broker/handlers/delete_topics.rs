@@ -1,0 +1,66 @@
+//! DeleteTopics: by name, from version 6 on by id too.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::delete_topics_request::DeleteTopicState;
+use millstream_protocol::messages::delete_topics_response::DeletableTopicResult;
+use millstream_protocol::messages::{DeleteTopicsRequest, DeleteTopicsResponse, StrBytes, TopicName};
+
+pub(super) struct DeleteTopics;
+
+impl Handler for DeleteTopics {
+    type Request = DeleteTopicsRequest;
+    fn handle(broker: &mut Broker, _: &Call, request: DeleteTopicsRequest) -> Answer<DeleteTopicsResponse> {
+        let responses = asked(&request).into_iter().map(|topic| delete(broker, &topic)).collect();
+        Answer::Reply(DeleteTopicsResponse::default().with_responses(responses))
+    }
+    fn refuse(request: &DeleteTopicsRequest, code: ErrorCode) -> DeleteTopicsResponse {
+        let responses = asked(request).iter().map(|topic| refused(topic, code)).collect();
+        DeleteTopicsResponse::default().with_responses(responses)
+    }
+}
+
+fn asked(request: &DeleteTopicsRequest) -> Vec<DeleteTopicState> {
+    let by_name = request.topic_names.iter().map(|name| DeleteTopicState::default().with_name(Some(name.clone())));
+    request.topics.iter().cloned().chain(by_name).collect()
+}
+fn delete(broker: &mut Broker, asked: &DeleteTopicState) -> DeletableTopicResult {
+    if !broker.settings.delete_topics {
+        return refused(asked, ErrorCode::TOPIC_DELETION_DISABLED);
+    }
+    let name = match &asked.name {
+        Some(name) => {
+            broker.topics.find(&name.0).map(|topic| topic.name.clone()).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)
+        }
+        None => broker.topics.name_of(asked.topic_id).cloned().ok_or(ErrorCode::UNKNOWN_TOPIC_ID),
+    };
+    match name {
+        Err(code) => refused(asked, code),
+        Ok(name) => {
+            let id = broker.delete_topic(&name);
+            let result = DeletableTopicResult::default().with_name(Some(TopicName(name))).with_error_message(None);
+            result.with_topic_id(id.unwrap_or_default())
+        }
+    }
+}
+fn refused(asked: &DeleteTopicState, code: ErrorCode) -> DeletableTopicResult {
+    DeletableTopicResult::default()
+        .with_name(asked.name.clone())
+        .with_topic_id(asked.topic_id)
+        .with_error_code(code.get())
+        .with_error_message(Some(StrBytes::from_static_str(code.message())))
+}
+
+impl Broker {
+    /// Deletes a topic, and what groups and transactions know of it.
+    pub(crate) fn delete_topic(&mut self, name: &str) -> Option<millstream_protocol::messages::Uuid> {
+        let id = self.topics.delete(name)?.id;
+        self.groups.all_mut().for_each(|group| group.offsets.remove_topic(name));
+        self.transactions.remove_topic(id);
+        self.wake_all_fetches();
+        self.forget_watchers(id);
+        Some(id)
+    }
+}

@@ -1,0 +1,48 @@
+//! DescribeCluster: nodes and controller. Left out: the controllers' own endpoints (endpoint type 2).
+
+use super::Handler;
+use super::metadata::CLUSTER_OPERATIONS;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::describe_cluster_response::DescribeClusterBroker;
+use millstream_protocol::messages::{BrokerId, DescribeClusterRequest, DescribeClusterResponse, StrBytes};
+
+const BROKERS: i8 = 1;
+
+pub(super) struct DescribeCluster;
+
+impl Handler for DescribeCluster {
+    type Request = DescribeClusterRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: DescribeClusterRequest) -> Answer<DescribeClusterResponse> {
+        if call.version >= 1 && request.endpoint_type != BROKERS {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::MISMATCHED_ENDPOINT_TYPE));
+        }
+        let shown = broker.nodes.all().iter().filter(|node| node.is_up || request.include_fenced_brokers);
+        let brokers = shown.map(|node| {
+            DescribeClusterBroker::default()
+                .with_broker_id(BrokerId(node.id.get()))
+                .with_host(node.host.clone())
+                .with_port(i32::from(node.port))
+                .with_is_fenced(!node.is_up)
+        });
+        Answer::Reply(
+            DescribeClusterResponse::default()
+                .with_error_message(None)
+                .with_endpoint_type(BROKERS)
+                .with_cluster_id(broker.cluster_id.clone())
+                .with_controller_id(BrokerId(broker.nodes.controller().map_or(-1, |node| node.id.get())))
+                .with_brokers(brokers.collect())
+                .with_cluster_authorized_operations(if request.include_cluster_authorized_operations {
+                    CLUSTER_OPERATIONS
+                } else {
+                    i32::MIN
+                }),
+        )
+    }
+    fn refuse(_: &DescribeClusterRequest, code: ErrorCode) -> DescribeClusterResponse {
+        DescribeClusterResponse::default()
+            .with_error_code(code.get())
+            .with_error_message(Some(StrBytes::from_static_str(code.message())))
+    }
+}

@@ -1,0 +1,45 @@
+//! DescribeLogDirs: one directory, in memory. Sizes are those of the batches.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::topics::topic::Topic;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::describe_log_dirs_response::{
+    DescribeLogDirsPartition, DescribeLogDirsResult, DescribeLogDirsTopic,
+};
+use millstream_protocol::messages::{DescribeLogDirsRequest, DescribeLogDirsResponse, StrBytes, TopicName};
+
+pub(super) struct DescribeLogDirs;
+
+impl Handler for DescribeLogDirs {
+    type Request = DescribeLogDirsRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: DescribeLogDirsRequest) -> Answer<DescribeLogDirsResponse> {
+        let is_wanted = |topic: &str, index: i32| {
+            let asked =
+                |topics: &Vec<millstream_protocol::messages::describe_log_dirs_request::DescribableLogDirTopic>| {
+                    topics.iter().any(|asked| asked.topic.0.as_str() == topic && asked.partitions.contains(&index))
+                };
+            request.topics.as_ref().is_none_or(asked)
+        };
+        let describe = |topic: &Topic| {
+            let here = topic
+                .numbered()
+                .filter(|(index, partition)| partition.replicas.contains(&call.node) && is_wanted(&topic.name, *index));
+            let partitions = here.map(|(index, partition)| {
+                let size = i64::try_from(partition.log.size_bytes()).unwrap_or(i64::MAX);
+                DescribeLogDirsPartition::default().with_partition_index(index).with_partition_size(size)
+            });
+            DescribeLogDirsTopic::default()
+                .with_name(TopicName(topic.name.clone()))
+                .with_partitions(partitions.collect())
+        };
+        let topics = broker.topics.all().map(describe).filter(|topic| !topic.partitions.is_empty()).collect();
+        let result =
+            DescribeLogDirsResult::default().with_log_dir(StrBytes::from_static_str("/memory")).with_topics(topics);
+        Answer::Reply(DescribeLogDirsResponse::default().with_results(vec![result]))
+    }
+    fn refuse(_: &DescribeLogDirsRequest, code: ErrorCode) -> DescribeLogDirsResponse {
+        DescribeLogDirsResponse::default().with_error_code(code.get())
+    }
+}

@@ -1,0 +1,67 @@
+//! DescribeProducers: who has written to a partition, and whose transaction is open there.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::log::producers::Producer;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::describe_producers_request::TopicRequest;
+use millstream_protocol::messages::describe_producers_response::{PartitionResponse, ProducerState, TopicResponse};
+use millstream_protocol::messages::{DescribeProducersRequest, DescribeProducersResponse, ProducerId, StrBytes};
+
+pub(super) struct DescribeProducers;
+
+impl Handler for DescribeProducers {
+    type Request = DescribeProducersRequest;
+    fn handle(
+        broker: &mut Broker,
+        call: &Call,
+        request: DescribeProducersRequest,
+    ) -> Answer<DescribeProducersResponse> {
+        Answer::Reply(answer(&request, |topic, index| match find(broker, call, topic, index) {
+            Ok(producers) => PartitionResponse::default()
+                .with_partition_index(index)
+                .with_error_message(None)
+                .with_active_producers(producers),
+            Err(code) => refused(index, code),
+        }))
+    }
+    fn refuse(request: &DescribeProducersRequest, code: ErrorCode) -> DescribeProducersResponse {
+        answer(request, |_, index| refused(index, code))
+    }
+}
+
+fn find(broker: &Broker, call: &Call, topic: &str, index: i32) -> Result<Vec<ProducerState>, ErrorCode> {
+    let partition = broker
+        .topics
+        .find(topic)
+        .and_then(|topic| topic.partition(index))
+        .ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
+    partition.check_leader(call.node, -1)?;
+    Ok(partition.log.producers.active().into_iter().map(describe).collect())
+}
+fn describe((id, producer): (i64, &Producer)) -> ProducerState {
+    ProducerState::default()
+        .with_producer_id(ProducerId(id))
+        .with_producer_epoch(i32::from(producer.epoch))
+        .with_last_sequence(producer.last_sequence())
+        .with_last_timestamp(producer.last_timestamp)
+        .with_coordinator_epoch(producer.coordinator_epoch)
+        .with_current_txn_start_offset(producer.open_at.unwrap_or(-1))
+}
+fn refused(index: i32, code: ErrorCode) -> PartitionResponse {
+    PartitionResponse::default()
+        .with_partition_index(index)
+        .with_error_code(code.get())
+        .with_error_message(Some(StrBytes::from_static_str(code.message())))
+}
+fn answer(
+    request: &DescribeProducersRequest,
+    each: impl Fn(&str, i32) -> PartitionResponse,
+) -> DescribeProducersResponse {
+    let topic = |topic: &TopicRequest| {
+        let partitions = topic.partition_indexes.iter().map(|index| each(&topic.name.0, *index)).collect();
+        TopicResponse::default().with_name(topic.name.clone()).with_partitions(partitions)
+    };
+    DescribeProducersResponse::default().with_topics(request.topics.iter().map(topic).collect())
+}

@@ -1,0 +1,99 @@
+//! DescribeTopicPartitions (KIP-966): topics page by page. Eligible leaders are never more than the in-sync ones.
+
+use super::Handler;
+use super::metadata::TOPIC_OPERATIONS;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::topics::topic::{Partition, Topic};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::describe_topic_partitions_response::{
+    Cursor, DescribeTopicPartitionsResponsePartition, DescribeTopicPartitionsResponseTopic,
+};
+use millstream_protocol::messages::{
+    BrokerId, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, StrBytes, TopicName,
+};
+
+/// Kafka's `max.request.partition.size.limit`.
+const MAX_PARTITIONS: usize = 2000;
+
+pub(super) struct DescribeTopicPartitions;
+
+impl Handler for DescribeTopicPartitions {
+    type Request = DescribeTopicPartitionsRequest;
+    fn handle(
+        broker: &mut Broker,
+        _: &Call,
+        request: DescribeTopicPartitionsRequest,
+    ) -> Answer<DescribeTopicPartitionsResponse> {
+        let mut names: Vec<StrBytes> = if request.topics.is_empty() {
+            broker.topics.all().map(|topic| topic.name.clone()).collect()
+        } else {
+            request.topics.iter().map(|topic| topic.name.0.clone()).collect()
+        };
+        names.sort();
+        names.dedup();
+        let (from_topic, mut from_partition) = request
+            .cursor
+            .as_ref()
+            .map_or((StrBytes::new(), 0), |cursor| (cursor.topic_name.0.clone(), cursor.partition_index));
+        let mut left = usize::try_from(request.response_partition_limit).unwrap_or(0).clamp(1, MAX_PARTITIONS);
+        let mut topics = Vec::new();
+        for name in names.into_iter().filter(|name| *name >= from_topic) {
+            let start = if name == from_topic { from_partition } else { 0 };
+            from_partition = 0;
+            if left == 0 {
+                return Answer::Reply(page(topics, Some((name, 0))));
+            }
+            let Some(topic) = broker.topics.find(&name) else {
+                topics.push(refused(&name, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION));
+                continue;
+            };
+            let described = describe(broker, topic, start, left);
+            left -= described.partitions.len().min(left);
+            let next = start + i32::try_from(described.partitions.len()).unwrap_or(0);
+            topics.push(described);
+            if topic.partition(next).is_some() {
+                return Answer::Reply(page(topics, Some((name, next))));
+            }
+        }
+        Answer::Reply(page(topics, None))
+    }
+    fn refuse(request: &DescribeTopicPartitionsRequest, code: ErrorCode) -> DescribeTopicPartitionsResponse {
+        page(request.topics.iter().map(|topic| refused(&topic.name.0, code)).collect(), None)
+    }
+}
+
+fn page(
+    topics: Vec<DescribeTopicPartitionsResponseTopic>,
+    next: Option<(StrBytes, i32)>,
+) -> DescribeTopicPartitionsResponse {
+    let cursor =
+        next.map(|(name, index)| Cursor::default().with_topic_name(TopicName(name)).with_partition_index(index));
+    DescribeTopicPartitionsResponse::default().with_topics(topics).with_next_cursor(cursor)
+}
+fn refused(name: &StrBytes, code: ErrorCode) -> DescribeTopicPartitionsResponseTopic {
+    DescribeTopicPartitionsResponseTopic::default().with_name(Some(TopicName(name.clone()))).with_error_code(code.get())
+}
+fn describe(broker: &Broker, topic: &Topic, start: i32, limit: usize) -> DescribeTopicPartitionsResponseTopic {
+    let shown = topic.numbered().filter(|(index, _)| *index >= start).take(limit);
+    DescribeTopicPartitionsResponseTopic::default()
+        .with_name(Some(TopicName(topic.name.clone())))
+        .with_topic_id(topic.id)
+        .with_is_internal(topic.is_internal())
+        .with_partitions(shown.map(|(index, partition)| describe_partition(broker, index, partition)).collect())
+        .with_topic_authorized_operations(TOPIC_OPERATIONS)
+}
+fn describe_partition(broker: &Broker, index: i32, partition: &Partition) -> DescribeTopicPartitionsResponsePartition {
+    let ids = |wanted: fn(bool) -> bool| {
+        partition.replicas.iter().filter(|id| wanted(broker.nodes.is_up(**id))).map(|id| BrokerId(id.get())).collect()
+    };
+    DescribeTopicPartitionsResponsePartition::default()
+        .with_partition_index(index)
+        .with_leader_id(BrokerId(partition.leader_id()))
+        .with_leader_epoch(partition.leader_epoch)
+        .with_replica_nodes(ids(|_| true))
+        .with_isr_nodes(ids(|is_up| is_up))
+        .with_eligible_leader_replicas(Some(Vec::new()))
+        .with_last_known_elr(Some(Vec::new()))
+        .with_offline_replicas(ids(|is_up| !is_up))
+}

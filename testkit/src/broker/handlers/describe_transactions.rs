@@ -1,0 +1,66 @@
+//! DescribeTransactions: state, holder, partitions. The offsets topic, which Kafka lists among the partitions, is not there.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::transactions::transaction::{State, Transaction};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::describe_transactions_response::{TopicData, TransactionState};
+use millstream_protocol::messages::{
+    DescribeTransactionsRequest, DescribeTransactionsResponse, ProducerId, StrBytes, TopicName, TransactionalId,
+};
+use std::collections::BTreeMap;
+
+pub(super) struct DescribeTransactions;
+
+impl Handler for DescribeTransactions {
+    type Request = DescribeTransactionsRequest;
+    fn handle(
+        broker: &mut Broker,
+        call: &Call,
+        request: DescribeTransactionsRequest,
+    ) -> Answer<DescribeTransactionsResponse> {
+        let states = request.transactional_ids.iter().map(|id| {
+            if !broker.is_coordinator(call.node, &id.0) {
+                return refused(id, ErrorCode::NOT_COORDINATOR);
+            }
+            let found = broker.transactions.find(&id.0);
+            found.map_or_else(
+                || refused(id, ErrorCode::TRANSACTIONAL_ID_NOT_FOUND),
+                |transaction| describe(broker, id, transaction),
+            )
+        });
+        Answer::Reply(DescribeTransactionsResponse::default().with_transaction_states(states.collect()))
+    }
+    fn refuse(request: &DescribeTransactionsRequest, code: ErrorCode) -> DescribeTransactionsResponse {
+        let states = request.transactional_ids.iter().map(|id| refused(id, code));
+        DescribeTransactionsResponse::default().with_transaction_states(states.collect())
+    }
+}
+
+fn refused(id: &TransactionalId, code: ErrorCode) -> TransactionState {
+    TransactionState::default().with_transactional_id(id.clone()).with_error_code(code.get())
+}
+fn describe(broker: &Broker, id: &TransactionalId, transaction: &Transaction) -> TransactionState {
+    let mut topics: BTreeMap<StrBytes, Vec<i32>> = BTreeMap::new();
+    for (topic, partition) in &transaction.partitions {
+        if let Some(name) = broker.topics.name_of(*topic) {
+            topics.entry(name.clone()).or_default().push(*partition);
+        }
+    }
+    let topics = topics
+        .into_iter()
+        .map(|(name, partitions)| TopicData::default().with_topic(TopicName(name)).with_partitions(partitions));
+    let since = match transaction.state {
+        State::Ongoing { since } => since.as_millis(),
+        State::Empty | State::Prepared { .. } | State::Complete(_) => -1,
+    };
+    TransactionState::default()
+        .with_transactional_id(id.clone())
+        .with_transaction_state(StrBytes::from_static_str(transaction.state.name()))
+        .with_transaction_timeout_ms(i32::try_from(transaction.timeout.as_millis()).unwrap_or(i32::MAX))
+        .with_transaction_start_time_ms(since)
+        .with_producer_id(ProducerId(transaction.identity.id))
+        .with_producer_epoch(transaction.identity.epoch)
+        .with_topics(topics.collect())
+}

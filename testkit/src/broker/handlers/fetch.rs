@@ -1,0 +1,54 @@
+//! Fetch: sessions, long polls, read_committed, whole batches (Kafka may cut the last one). Left out: followers and their watermarks, racks.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::fetching::plan::{IDS_SINCE, Plan, refused};
+use crate::broker::log::Isolation;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::fetch_request::FetchTopic;
+use millstream_protocol::messages::fetch_response::FetchableTopicResponse;
+use millstream_protocol::messages::{FetchRequest, FetchResponse};
+use std::time::Duration;
+
+pub(super) struct Fetch;
+
+impl Handler for Fetch {
+    type Request = FetchRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: FetchRequest) -> Answer<FetchResponse> {
+        let (wants, session) = match broker.fetch_sessions.resolve(&request, call.version >= IDS_SINCE) {
+            Ok(resolved) => resolved,
+            Err(code) => return Answer::Reply(FetchResponse { error_code: code.get(), ..FetchResponse::default() }),
+        };
+        let size = |bytes: i32| usize::try_from(bytes).unwrap_or(0);
+        let plan = Plan {
+            call: call.clone(),
+            wants,
+            session,
+            min_bytes: size(request.min_bytes),
+            max_bytes: size(request.max_bytes).min(broker.settings.fetch_max_bytes),
+            isolation: Isolation::from(request.isolation_level),
+            until: broker.now + Duration::from_millis(u64::from(request.max_wait_ms.max(0).unsigned_abs())),
+        };
+        if plan.until <= broker.now || broker.is_ready(&plan) {
+            return Answer::Reply(broker.fetch_now(&plan));
+        }
+        broker.wait_fetch(plan);
+        Answer::Later
+    }
+    fn refuse(request: &FetchRequest, code: ErrorCode) -> FetchResponse {
+        let topic = |topic: &FetchTopic| FetchableTopicResponse {
+            topic: topic.topic.clone(),
+            topic_id: topic.topic_id,
+            partitions: topic.partitions.iter().map(|asked| refused(asked.partition, code)).collect(),
+            ..FetchableTopicResponse::default()
+        };
+        // An incremental request names no partitions; a session's troubles are told above them.
+        let is_of_session =
+            matches!(code, ErrorCode::FETCH_SESSION_ID_NOT_FOUND | ErrorCode::INVALID_FETCH_SESSION_EPOCH);
+        if request.topics.is_empty() || is_of_session {
+            return FetchResponse { error_code: code.get(), ..FetchResponse::default() };
+        }
+        FetchResponse { responses: request.topics.iter().map(topic).collect(), ..FetchResponse::default() }
+    }
+}

@@ -1,0 +1,64 @@
+//! JoinGroup: classic groups. Left out: taking a group over from or to the consumer protocol (KIP-848).
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::groups::group::refused_join;
+use crate::broker::groups::join::Joining;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::{JoinGroupRequest, JoinGroupResponse};
+use std::time::Duration;
+
+pub(super) struct JoinGroup;
+
+impl Handler for JoinGroup {
+    type Request = JoinGroupRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: JoinGroupRequest) -> Answer<JoinGroupResponse> {
+        if let Err(code) = check(broker, call, &request) {
+            return Answer::Reply(Self::refuse(&request, code));
+        }
+        let group = request.group_id.0.clone();
+        let prefix = request.group_instance_id.as_ref().unwrap_or(&call.client_id).clone();
+        let fresh_id = broker.unique_name(&prefix);
+        let session_timeout = Duration::from_millis(u64::from(request.session_timeout_ms.unsigned_abs()));
+        // Version 0 has no timeout of its own for rebalances.
+        let rebalance_timeout = if call.version == 0 {
+            session_timeout
+        } else {
+            Duration::from_millis(u64::from(request.rebalance_timeout_ms.max(0).unsigned_abs()))
+        };
+        let joining = Joining {
+            call: call.clone(),
+            member_id: request.member_id,
+            instance_id: request.group_instance_id,
+            fresh_id,
+            session_timeout,
+            rebalance_timeout,
+            protocol_type: request.protocol_type,
+            protocols: request.protocols.into_iter().map(|protocol| (protocol.name, protocol.metadata)).collect(),
+        };
+        broker.with_group(&group, |group, rules| group.handle_join(joining, rules));
+        Answer::Later
+    }
+    fn refuse(request: &JoinGroupRequest, code: ErrorCode) -> JoinGroupResponse {
+        refused_join(code, request.member_id.clone())
+    }
+}
+
+fn check(broker: &Broker, call: &Call, request: &JoinGroupRequest) -> Result<(), ErrorCode> {
+    if request.group_id.0.is_empty() {
+        return Err(ErrorCode::INVALID_GROUP_ID);
+    }
+    if !broker.is_coordinator(call.node, &request.group_id.0) {
+        return Err(ErrorCode::NOT_COORDINATOR);
+    }
+    let limits = broker.settings.group_min_session_timeout_ms..=broker.settings.group_max_session_timeout_ms;
+    if !limits.contains(&i64::from(request.session_timeout_ms)) {
+        return Err(ErrorCode::INVALID_SESSION_TIMEOUT);
+    }
+    // A member that knows its id comes back to a group; a group that is gone knows nobody.
+    if !request.member_id.is_empty() && broker.groups.find(&request.group_id.0).is_none() {
+        return Err(ErrorCode::UNKNOWN_MEMBER_ID);
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! LeaveGroup: one member (up to version 2) or several, by member id or instance id. The reason (KIP-800) is read and dropped.
+
+use super::{Handler, code_of};
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::leave_group_request::MemberIdentity;
+use millstream_protocol::messages::leave_group_response::MemberResponse;
+use millstream_protocol::messages::{LeaveGroupRequest, LeaveGroupResponse};
+
+pub(super) struct LeaveGroup;
+
+impl Handler for LeaveGroup {
+    type Request = LeaveGroupRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: LeaveGroupRequest) -> Answer<LeaveGroupResponse> {
+        if let Err(code) = broker.check_group(call, &request.group_id.0, ErrorCode::UNKNOWN_MEMBER_ID) {
+            return Answer::Reply(Self::refuse(&request, code));
+        }
+        if call.version < 3 {
+            let code = leave(broker, &request, &request.member_id, None);
+            return Answer::Reply(LeaveGroupResponse::default().with_error_code(code));
+        }
+        let members = request.members.iter().map(|member| {
+            answer(member, leave(broker, &request, &member.member_id, member.group_instance_id.as_deref()))
+        });
+        let members = members.collect();
+        Answer::Reply(LeaveGroupResponse::default().with_members(members))
+    }
+    fn refuse(_: &LeaveGroupRequest, code: ErrorCode) -> LeaveGroupResponse {
+        LeaveGroupResponse::default().with_error_code(code.get())
+    }
+}
+
+fn leave(broker: &mut Broker, request: &LeaveGroupRequest, member_id: &str, instance_id: Option<&str>) -> i16 {
+    code_of(broker.with_group(&request.group_id.0, |group, rules| group.handle_leave(member_id, instance_id, rules)))
+}
+fn answer(member: &MemberIdentity, code: i16) -> MemberResponse {
+    MemberResponse::default()
+        .with_member_id(member.member_id.clone())
+        .with_group_instance_id(member.group_instance_id.clone())
+        .with_error_code(code)
+}

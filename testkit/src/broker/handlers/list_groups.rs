@@ -1,0 +1,38 @@
+//! ListGroups: those that this node coordinates, filtered by state and type. All are classic.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::groups::group::Group;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::list_groups_response::ListedGroup;
+use millstream_protocol::messages::{GroupId, ListGroupsRequest, ListGroupsResponse, StrBytes};
+
+const TYPE: &str = "classic";
+
+pub(super) struct ListGroups;
+
+impl Handler for ListGroups {
+    type Request = ListGroupsRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: ListGroupsRequest) -> Answer<ListGroupsResponse> {
+        let is_in = |filter: &[StrBytes], value: &str| {
+            filter.is_empty() || filter.iter().any(|each| each.eq_ignore_ascii_case(value))
+        };
+        let is_wanted = |group: &&Group| {
+            broker.is_coordinator(call.node, &group.id)
+                && is_in(&request.states_filter, group.state.name())
+                && is_in(&request.types_filter, TYPE)
+        };
+        let groups = broker.groups.all().filter(is_wanted).map(|group| {
+            ListedGroup::default()
+                .with_group_id(GroupId(group.id.clone()))
+                .with_protocol_type(group.protocol_type.clone().unwrap_or_default())
+                .with_group_state(StrBytes::from_static_str(group.state.name()))
+                .with_group_type(StrBytes::from_static_str(TYPE))
+        });
+        Answer::Reply(ListGroupsResponse::default().with_groups(groups.collect()))
+    }
+    fn refuse(_: &ListGroupsRequest, code: ErrorCode) -> ListGroupsResponse {
+        ListGroupsResponse::default().with_error_code(code.get())
+    }
+}

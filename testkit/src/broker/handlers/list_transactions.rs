@@ -1,0 +1,83 @@
+//! ListTransactions: those that this node coordinates, filtered by state, producer, age and pattern. The pattern is matched as RE2 would
+//! only where it is plain text or ends in `.*`; any other is refused.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::transactions::transaction::{State, Transaction};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::list_transactions_response::TransactionState;
+use millstream_protocol::messages::{
+    ListTransactionsRequest, ListTransactionsResponse, ProducerId, StrBytes, TransactionalId,
+};
+
+const STATES: &[&str] =
+    &["Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "PrepareEpochFence"];
+
+pub(super) struct ListTransactions;
+
+impl Handler for ListTransactions {
+    type Request = ListTransactionsRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: ListTransactionsRequest) -> Answer<ListTransactionsResponse> {
+        let pattern = request.transactional_id_pattern.as_deref().unwrap_or_default();
+        let Some(pattern) = Pattern::parse(pattern) else {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REGULAR_EXPRESSION));
+        };
+        let unknown = request.state_filters.iter().filter(|name| !STATES.contains(&name.as_str())).cloned().collect();
+        let is_wanted = |(id, transaction): &(&StrBytes, &Transaction)| {
+            broker.is_coordinator(call.node, id) && pattern.matches(id) && matches(broker, &request, transaction)
+        };
+        let found = broker.transactions.all().filter(is_wanted).map(|(id, transaction)| {
+            TransactionState::default()
+                .with_transactional_id(TransactionalId(id.clone()))
+                .with_producer_id(ProducerId(transaction.identity.id))
+                .with_transaction_state(StrBytes::from_static_str(transaction.state.name()))
+        });
+        Answer::Reply(
+            ListTransactionsResponse::default()
+                .with_unknown_state_filters(unknown)
+                .with_transaction_states(found.collect()),
+        )
+    }
+    fn refuse(_: &ListTransactionsRequest, code: ErrorCode) -> ListTransactionsResponse {
+        ListTransactionsResponse::default().with_error_code(code.get())
+    }
+}
+
+fn matches(broker: &Broker, request: &ListTransactionsRequest, transaction: &Transaction) -> bool {
+    let name = transaction.state.name();
+    let has_state =
+        request.state_filters.is_empty() || request.state_filters.iter().any(|state| state.as_str() == name);
+    let has_producer = request.producer_id_filters.is_empty()
+        || request.producer_id_filters.iter().any(|id| id.0 == transaction.identity.id);
+    let is_old = match transaction.state {
+        State::Ongoing { since } => broker.now.as_millis() - since.as_millis() > request.duration_filter,
+        _ => request.duration_filter < 0,
+    };
+    has_state && has_producer && (request.duration_filter < 0 || is_old)
+}
+
+enum Pattern<'a> {
+    All,
+    Whole(&'a str),
+    Prefix(&'a str),
+}
+impl<'a> Pattern<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let is_plain =
+            |text: &str| !text.contains(['.', '*', '+', '?', '[', ']', '(', ')', '{', '}', '|', '^', '$', '\\']);
+        match text.strip_suffix(".*") {
+            _ if text.is_empty() => Some(Self::All),
+            Some(prefix) if is_plain(prefix) => Some(Self::Prefix(prefix)),
+            None if is_plain(text) => Some(Self::Whole(text)),
+            _ => None,
+        }
+    }
+    fn matches(&self, id: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Whole(whole) => id == *whole,
+            Self::Prefix(prefix) => id.starts_with(prefix),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Metadata: nodes, topics by name or id, who leads. Left out: racks. A topic that is made because it was asked for is there at once, where
+//! Kafka first answers with an error.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::nodes::Node;
+use crate::broker::topics::topic::{Partition, Topic};
+use crate::broker::topics::{check_name, layout};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
+use millstream_protocol::messages::metadata_response::{
+    MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
+};
+use millstream_protocol::messages::{BrokerId, MetadataRequest, MetadataResponse, TopicName, Uuid};
+use std::collections::BTreeMap;
+
+/// What everybody may do with a topic and with the cluster, as a bit field.
+pub(super) const TOPIC_OPERATIONS: i32 = 0b1101_1111_1000;
+pub(super) const CLUSTER_OPERATIONS: i32 = 0b1_1111_1010_0000;
+
+pub(super) struct Metadata;
+
+impl Handler for Metadata {
+    type Request = MetadataRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: MetadataRequest) -> Answer<MetadataResponse> {
+        let may_create = request.allow_auto_topic_creation && broker.settings.auto_create_topics;
+        let describe = |topic: &Topic| describe_topic(broker, topic, request.include_topic_authorized_operations);
+        let topics = match &request.topics {
+            // In version 0 an empty list asks for all.
+            Some(asked) if !(call.version == 0 && asked.is_empty()) => asked
+                .iter()
+                .map(|asked| find(broker, asked, may_create, request.include_topic_authorized_operations))
+                .collect(),
+            _ => broker.topics.all().map(describe).collect(),
+        };
+        let operations = if request.include_cluster_authorized_operations { CLUSTER_OPERATIONS } else { i32::MIN };
+        Answer::Reply(
+            MetadataResponse::default()
+                .with_brokers(broker.nodes.up().map(describe_node).collect())
+                .with_cluster_id(Some(broker.cluster_id.clone()))
+                .with_controller_id(BrokerId(broker.nodes.controller().map_or(-1, |node| node.id.get())))
+                .with_topics(topics)
+                .with_cluster_authorized_operations(operations),
+        )
+    }
+    fn refuse(request: &MetadataRequest, code: ErrorCode) -> MetadataResponse {
+        let topics = request.topics.iter().flatten().map(|asked| failed(asked, code)).collect();
+        MetadataResponse::default().with_topics(topics).with_error_code(code.get())
+    }
+}
+
+fn find(
+    broker: &mut Broker,
+    asked: &MetadataRequestTopic,
+    may_create: bool,
+    operations: bool,
+) -> MetadataResponseTopic {
+    let by_id = asked.name.is_none();
+    let name = match &asked.name {
+        Some(name) => Some(name.0.clone()),
+        None => broker.topics.name_of(asked.topic_id).cloned(),
+    };
+    let Some(name) = name else { return failed(asked, ErrorCode::UNKNOWN_TOPIC_ID) };
+    if let Some(topic) = broker.topics.find(&name) {
+        return describe_topic(broker, topic, operations);
+    }
+    if by_id || !may_create {
+        let code = if check_name(&name).is_ok() {
+            ErrorCode::UNKNOWN_TOPIC_OR_PARTITION
+        } else {
+            ErrorCode::INVALID_TOPIC_EXCEPTION
+        };
+        return failed(asked, code);
+    }
+    match broker.create_when_used(&name) {
+        Ok(()) => broker.topics.find(&name).map_or_else(
+            || failed(asked, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
+            |topic| describe_topic(broker, topic, operations),
+        ),
+        Err(code) => failed(asked, code),
+    }
+}
+fn failed(asked: &MetadataRequestTopic, code: ErrorCode) -> MetadataResponseTopic {
+    MetadataResponseTopic::default()
+        .with_name(asked.name.clone())
+        .with_topic_id(asked.topic_id)
+        .with_error_code(code.get())
+}
+fn describe_node(node: &Node) -> MetadataResponseBroker {
+    MetadataResponseBroker::default()
+        .with_node_id(BrokerId(node.id.get()))
+        .with_host(node.host.clone())
+        .with_port(i32::from(node.port))
+}
+fn describe_topic(broker: &Broker, topic: &Topic, operations: bool) -> MetadataResponseTopic {
+    MetadataResponseTopic::default()
+        .with_name(Some(TopicName(topic.name.clone())))
+        .with_topic_id(topic.id)
+        .with_is_internal(topic.is_internal())
+        .with_partitions(
+            topic.numbered().map(|(index, partition)| describe_partition(broker, index, partition)).collect(),
+        )
+        .with_topic_authorized_operations(if operations { TOPIC_OPERATIONS } else { i32::MIN })
+}
+fn describe_partition(broker: &Broker, index: i32, partition: &Partition) -> MetadataResponsePartition {
+    let ids = |is_up: Option<bool>| {
+        let wanted = partition.replicas.iter().filter(|id| is_up.is_none_or(|is_up| broker.nodes.is_up(**id) == is_up));
+        wanted.map(|id| BrokerId(id.get())).collect()
+    };
+    let code = if partition.leader.is_some() { ErrorCode::NONE } else { ErrorCode::LEADER_NOT_AVAILABLE };
+    MetadataResponsePartition::default()
+        .with_error_code(code.get())
+        .with_partition_index(index)
+        .with_leader_id(BrokerId(partition.leader_id()))
+        .with_leader_epoch(partition.leader_epoch)
+        .with_replica_nodes(ids(None))
+        .with_isr_nodes(ids(Some(true)))
+        .with_offline_replicas(ids(Some(false)))
+}
+
+impl Broker {
+    /// Makes a topic because somebody asked for it.
+    pub(crate) fn create_when_used(&mut self, name: &str) -> Result<(), ErrorCode> {
+        check_name(name).map_err(|(code, _)| code)?;
+        let count = usize::try_from(self.settings.num_partitions).unwrap_or(1);
+        self.create_topic(name, count);
+        Ok(())
+    }
+    /// Makes a topic with the cluster's defaults.
+    pub(crate) fn create_topic(&mut self, name: &str, partitions: usize) -> Uuid {
+        let factor = usize::try_from(self.settings.default_replication_factor).unwrap_or(1);
+        let layout = layout(name, 0, partitions, factor, &self.nodes);
+        self.topics.create(name, layout, BTreeMap::new(), &self.settings, &self.nodes).id
+    }
+}

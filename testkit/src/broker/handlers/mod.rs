@@ -1,0 +1,149 @@
+//! One file per API, whose head says what of it is left out. Versions are those that the protocol package speaks, unless the file says so.
+
+mod add_offsets_to_txn;
+mod add_partitions_to_txn;
+mod alter_configs;
+mod api_versions;
+mod create_partitions;
+mod create_topics;
+mod delete_groups;
+mod delete_records;
+mod delete_topics;
+mod describe_cluster;
+mod describe_configs;
+mod describe_groups;
+mod describe_log_dirs;
+mod describe_producers;
+mod describe_topic_partitions;
+mod describe_transactions;
+mod end_txn;
+mod fetch;
+mod find_coordinator;
+mod heartbeat;
+mod incremental_alter_configs;
+mod init_producer_id;
+mod join_group;
+mod leave_group;
+mod list_config_resources;
+mod list_groups;
+mod list_offsets;
+mod list_transactions;
+mod metadata;
+mod offset_commit;
+mod offset_delete;
+mod offset_fetch;
+mod offset_for_leader_epoch;
+mod produce;
+mod sync_group;
+mod txn_offset_commit;
+mod write_txn_markers;
+
+use super::call::{Answer, Call, Outcome};
+use super::{Broker, Effect, encode};
+use bytes::Bytes;
+use millstream_protocol::api::{self, VersionRange};
+use millstream_protocol::messages::Request;
+use millstream_protocol::{ApiKey, ErrorCode, frame};
+
+/// How the broker serves one API.
+pub(super) trait Handler {
+    type Request: Request;
+    /// Does what is asked.
+    fn handle(broker: &mut Broker, call: &Call, request: Self::Request)
+    -> Answer<<Self::Request as Request>::Response>;
+    /// The answer to a request of which nothing is done, with a code wherever the API has one.
+    fn refuse(request: &Self::Request, code: ErrorCode) -> <Self::Request as Request>::Response;
+}
+
+macro_rules! served {
+    ($($handler:path;)*) => {
+        const SERVED: &[ApiKey] = &[$(<<$handler as Handler>::Request as Request>::KEY,)*];
+
+        fn route(broker: &mut Broker, api: ApiKey, call: &Call, body: Bytes) -> Option<Outcome> {
+            $(if api == <<$handler as Handler>::Request as Request>::KEY {
+                return serve::<$handler>(broker, call, body);
+            })*
+            Some(Outcome::Close)
+        }
+    };
+}
+served! {
+    produce::Produce;
+    fetch::Fetch;
+    metadata::Metadata;
+    list_offsets::ListOffsets;
+    heartbeat::Heartbeat;
+    offset_commit::OffsetCommit;
+    offset_fetch::OffsetFetch;
+    find_coordinator::FindCoordinator;
+    join_group::JoinGroup;
+    sync_group::SyncGroup;
+    leave_group::LeaveGroup;
+    describe_groups::DescribeGroups;
+    list_groups::ListGroups;
+    api_versions::ApiVersions;
+    create_topics::CreateTopics;
+    delete_topics::DeleteTopics;
+    delete_records::DeleteRecords;
+    init_producer_id::InitProducerId;
+    offset_for_leader_epoch::OffsetForLeaderEpoch;
+    add_partitions_to_txn::AddPartitionsToTxn;
+    add_offsets_to_txn::AddOffsetsToTxn;
+    end_txn::EndTxn;
+    write_txn_markers::WriteTxnMarkers;
+    txn_offset_commit::TxnOffsetCommit;
+    describe_configs::DescribeConfigs;
+    alter_configs::AlterConfigs;
+    incremental_alter_configs::IncrementalAlterConfigs;
+    describe_log_dirs::DescribeLogDirs;
+    create_partitions::CreatePartitions;
+    delete_groups::DeleteGroups;
+    offset_delete::OffsetDelete;
+    describe_cluster::DescribeCluster;
+    describe_producers::DescribeProducers;
+    describe_transactions::DescribeTransactions;
+    list_transactions::ListTransactions;
+    list_config_resources::ListConfigResources;
+    describe_topic_partitions::DescribeTopicPartitions;
+}
+
+/// The versions of an API that this broker serves.
+pub(super) fn versions(api: ApiKey) -> Option<VersionRange> {
+    SERVED.contains(&api).then(|| api::supported(api)).flatten()
+}
+/// All APIs that this broker serves.
+pub(super) fn all_versions() -> impl Iterator<Item = (ApiKey, VersionRange)> {
+    let mut served = SERVED.to_vec();
+    served.sort_unstable();
+    served.into_iter().filter_map(|api| Some((api, versions(api)?)))
+}
+
+/// Serves a request. What Kafka does not understand ends the connection: an API, a version, a body.
+pub(super) fn dispatch(broker: &mut Broker, api: ApiKey, call: &Call, body: Bytes) -> Option<Outcome> {
+    let is_served = versions(api).is_some_and(|range| (range.min()..=range.max()).contains(&call.version));
+    match (is_served, api) {
+        (true, _) => route(broker, api, call, body),
+        (false, ApiKey::API_VERSIONS) => Some(api_versions::refuse_version(call)),
+        (false, _) => Some(Outcome::Close),
+    }
+}
+
+fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Outcome> {
+    let Ok(request) = frame::decode_request::<H::Request>(call.version, body) else { return Some(Outcome::Close) };
+    match broker.faults.take(H::Request::KEY, call.node) {
+        Some(Effect::Disconnect) => return Some(Outcome::Close),
+        Some(Effect::Error(code)) => return Some(encode::<H::Request>(call, &H::refuse(&request, code))),
+        None => {}
+    }
+    match H::handle(broker, call, request) {
+        Answer::Reply(response) => Some(encode::<H::Request>(call, &response)),
+        Answer::Later => None,
+        Answer::Silence => Some(Outcome::Silence),
+        Answer::Close => Some(Outcome::Close),
+    }
+}
+
+/// The code of a result.
+fn code_of(result: Result<(), ErrorCode>) -> i16 {
+    result.err().unwrap_or(ErrorCode::NONE).get()
+}

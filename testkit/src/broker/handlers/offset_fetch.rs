@@ -1,0 +1,142 @@
+//! OffsetFetch: one group (up to version 7) or several; all partitions or some; with `require_stable` a partition whose offset an open
+//! transaction is about to change is answered with UNSTABLE_OFFSET_COMMIT.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::groups::group::Group;
+use crate::broker::groups::offsets::OffsetKey;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::offset_fetch_response::{
+    OffsetFetchResponseGroup, OffsetFetchResponsePartition, OffsetFetchResponsePartitions, OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+};
+use millstream_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse, StrBytes, TopicName};
+
+pub(super) struct OffsetFetch;
+
+/// One partition's answer, in no version's layout yet.
+struct Found {
+    key: OffsetKey,
+    offset: i64,
+    leader_epoch: i32,
+    metadata: StrBytes,
+    code: ErrorCode,
+}
+
+impl Handler for OffsetFetch {
+    type Request = OffsetFetchRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: OffsetFetchRequest) -> Answer<OffsetFetchResponse> {
+        if call.version >= 8 {
+            let groups = request.groups.iter().map(|asked| {
+                let topics = asked
+                    .topics
+                    .as_ref()
+                    .map(|topics| keys(topics.iter().map(|topic| (&topic.name.0, &topic.partition_indexes))));
+                let (code, found) = find(broker, call, &asked.group_id.0, topics, request.require_stable);
+                OffsetFetchResponseGroup::default()
+                    .with_group_id(asked.group_id.clone())
+                    .with_error_code(code.get())
+                    .with_topics(batched(found))
+            });
+            return Answer::Reply(OffsetFetchResponse::default().with_groups(groups.collect()));
+        }
+        let topics = request
+            .topics
+            .as_ref()
+            .map(|topics| keys(topics.iter().map(|topic| (&topic.name.0, &topic.partition_indexes))));
+        let (code, found) = find(broker, call, &request.group_id.0, topics, request.require_stable);
+        Answer::Reply(OffsetFetchResponse::default().with_error_code(code.get()).with_topics(single(found)))
+    }
+    fn refuse(request: &OffsetFetchRequest, code: ErrorCode) -> OffsetFetchResponse {
+        if !request.groups.is_empty() {
+            let groups = request.groups.iter().map(|asked| {
+                OffsetFetchResponseGroup::default().with_group_id(asked.group_id.clone()).with_error_code(code.get())
+            });
+            return OffsetFetchResponse::default().with_groups(groups.collect());
+        }
+        let asked = request.topics.iter().flatten().map(|topic| (&topic.name.0, &topic.partition_indexes));
+        let refused = keys(asked).into_iter().map(|key| missing(key, code)).collect();
+        OffsetFetchResponse::default().with_error_code(code.get()).with_topics(single(refused))
+    }
+}
+
+fn keys<'a>(topics: impl Iterator<Item = (&'a StrBytes, &'a Vec<i32>)>) -> Vec<OffsetKey> {
+    topics.flat_map(|(name, partitions)| partitions.iter().map(|partition| (name.clone(), *partition))).collect()
+}
+fn find(
+    broker: &Broker,
+    call: &Call,
+    id: &str,
+    keys: Option<Vec<OffsetKey>>,
+    require_stable: bool,
+) -> (ErrorCode, Vec<Found>) {
+    if !broker.is_coordinator(call.node, id) {
+        let refused = keys.unwrap_or_default().into_iter().map(|key| missing(key, ErrorCode::NOT_COORDINATOR));
+        return (ErrorCode::NOT_COORDINATOR, refused.collect());
+    }
+    let group = broker.groups.find(id);
+    let keys = keys.unwrap_or_else(|| group.map(|group| group.offsets.keys()).unwrap_or_default());
+    let found = keys.into_iter().map(|key| position(group, key, require_stable)).collect();
+    (ErrorCode::NONE, found)
+}
+fn position(group: Option<&Group>, key: OffsetKey, require_stable: bool) -> Found {
+    let Some(group) = group else { return missing(key, ErrorCode::NONE) };
+    if require_stable && group.offsets.is_pending(&key) {
+        return missing(key, ErrorCode::UNSTABLE_OFFSET_COMMIT);
+    }
+    match group.offsets.find(&key) {
+        None => missing(key, ErrorCode::NONE),
+        Some(position) => {
+            let metadata = position.metadata.clone();
+            Found { key, offset: position.offset, leader_epoch: position.leader_epoch, metadata, code: ErrorCode::NONE }
+        }
+    }
+}
+fn missing(key: OffsetKey, code: ErrorCode) -> Found {
+    Found { key, offset: -1, leader_epoch: -1, metadata: StrBytes::new(), code }
+}
+
+// Kafka groups by topic; what is asked for topic by topic stays so.
+fn by_topic(found: Vec<Found>) -> Vec<(StrBytes, Vec<Found>)> {
+    let mut topics: Vec<(StrBytes, Vec<Found>)> = Vec::new();
+    for each in found {
+        match topics.last_mut() {
+            Some((name, partitions)) if *name == each.key.0 => partitions.push(each),
+            _ => topics.push((each.key.0.clone(), vec![each])),
+        }
+    }
+    topics
+}
+fn batched(found: Vec<Found>) -> Vec<OffsetFetchResponseTopics> {
+    let partition = |found: Found| {
+        OffsetFetchResponsePartitions::default()
+            .with_partition_index(found.key.1)
+            .with_committed_offset(found.offset)
+            .with_committed_leader_epoch(found.leader_epoch)
+            .with_metadata(Some(found.metadata))
+            .with_error_code(found.code.get())
+    };
+    let topic = |(name, found): (StrBytes, Vec<Found>)| {
+        OffsetFetchResponseTopics::default()
+            .with_name(TopicName(name))
+            .with_partitions(found.into_iter().map(partition).collect())
+    };
+    by_topic(found).into_iter().map(topic).collect()
+}
+fn single(found: Vec<Found>) -> Vec<OffsetFetchResponseTopic> {
+    let partition = |found: Found| {
+        OffsetFetchResponsePartition::default()
+            .with_partition_index(found.key.1)
+            .with_committed_offset(found.offset)
+            .with_committed_leader_epoch(found.leader_epoch)
+            .with_metadata(Some(found.metadata))
+            .with_error_code(found.code.get())
+    };
+    let topic = |(name, found): (StrBytes, Vec<Found>)| {
+        OffsetFetchResponseTopic::default()
+            .with_name(TopicName(name))
+            .with_partitions(found.into_iter().map(partition).collect())
+    };
+    by_topic(found).into_iter().map(topic).collect()
+}

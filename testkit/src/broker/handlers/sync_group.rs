@@ -1,0 +1,38 @@
+//! SyncGroup: classic groups.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::groups::group::refused_sync;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::{SyncGroupRequest, SyncGroupResponse};
+
+pub(super) struct SyncGroup;
+
+impl Handler for SyncGroup {
+    type Request = SyncGroupRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: SyncGroupRequest) -> Answer<SyncGroupResponse> {
+        if let Err(code) = broker.check_group(call, &request.group_id.0, ErrorCode::UNKNOWN_MEMBER_ID) {
+            return Answer::Reply(refused_sync(code));
+        }
+        let group = request.group_id.0.clone();
+        broker.with_group(&group, |group, rules| group.handle_sync(call.clone(), request, rules));
+        Answer::Later
+    }
+    fn refuse(_: &SyncGroupRequest, code: ErrorCode) -> SyncGroupResponse {
+        refused_sync(code)
+    }
+}
+
+impl Broker {
+    /// Whether this node answers for a group that there is; `missing` says that there is none.
+    pub(super) fn check_group(&self, call: &Call, group: &str, missing: ErrorCode) -> Result<(), ErrorCode> {
+        if group.is_empty() {
+            return Err(ErrorCode::INVALID_GROUP_ID);
+        }
+        if !self.is_coordinator(call.node, group) {
+            return Err(ErrorCode::NOT_COORDINATOR);
+        }
+        if self.groups.find(group).is_some() { Ok(()) } else { Err(missing) }
+    }
+}

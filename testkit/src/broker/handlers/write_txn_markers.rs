@@ -1,0 +1,64 @@
+//! WriteTxnMarkers, as an administrator sends it to end a transaction that hangs (KIP-664).
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::log::batch::Marker;
+use crate::broker::transactions::transaction::Identity;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::write_txn_markers_request::WritableTxnMarker;
+use millstream_protocol::messages::write_txn_markers_response::{
+    WritableTxnMarkerPartitionResult, WritableTxnMarkerResult, WritableTxnMarkerTopicResult,
+};
+use millstream_protocol::messages::{WriteTxnMarkersRequest, WriteTxnMarkersResponse};
+
+pub(super) struct WriteTxnMarkers;
+
+impl Handler for WriteTxnMarkers {
+    type Request = WriteTxnMarkersRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: WriteTxnMarkersRequest) -> Answer<WriteTxnMarkersResponse> {
+        Answer::Reply(answer(&request, |marker, topic, partition| write(broker, call, marker, topic, partition)))
+    }
+    fn refuse(request: &WriteTxnMarkersRequest, code: ErrorCode) -> WriteTxnMarkersResponse {
+        answer(request, |_, _, _| code)
+    }
+}
+
+fn write(broker: &mut Broker, call: &Call, marker: &WritableTxnMarker, topic: &str, index: i32) -> ErrorCode {
+    let Some(topic) = broker.topics.find(topic) else { return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION };
+    let key = (topic.id, index);
+    let Some(partition) = topic.partition(index) else { return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION };
+    if let Err(code) = partition.check_leader(call.node, -1) {
+        return code;
+    }
+    if partition.log.producers.find(marker.producer_id.0).is_some_and(|producer| producer.epoch > marker.producer_epoch)
+    {
+        return ErrorCode::INVALID_PRODUCER_EPOCH;
+    }
+    let kind = if marker.transaction_result { Marker::Commit } else { Marker::Abort };
+    broker.write_marker(key, Identity { id: marker.producer_id.0, epoch: marker.producer_epoch }, kind);
+    ErrorCode::NONE
+}
+fn answer(
+    request: &WriteTxnMarkersRequest,
+    mut code: impl FnMut(&WritableTxnMarker, &str, i32) -> ErrorCode,
+) -> WriteTxnMarkersResponse {
+    let mut markers = Vec::new();
+    for marker in &request.markers {
+        let mut topics = Vec::new();
+        for topic in &marker.topics {
+            let partitions = topic.partition_indexes.iter().map(|index| {
+                WritableTxnMarkerPartitionResult::default()
+                    .with_partition_index(*index)
+                    .with_error_code(code(marker, &topic.name.0, *index).get())
+            });
+            topics.push(
+                WritableTxnMarkerTopicResult::default()
+                    .with_name(topic.name.clone())
+                    .with_partitions(partitions.collect()),
+            );
+        }
+        markers.push(WritableTxnMarkerResult::default().with_producer_id(marker.producer_id).with_topics(topics));
+    }
+    WriteTxnMarkersResponse::default().with_markers(markers)
+}

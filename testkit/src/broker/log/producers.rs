@@ -1,0 +1,207 @@
+//! What a partition knows of its producers: epochs, the last five batches, open transactions.
+
+use super::batch::{Batch, Marker};
+use hashbrown::HashMap;
+use millstream_protocol::ErrorCode;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How many batches a broker remembers per producer to find duplicates (Kafka's `ProducerStateEntry`).
+const REMEMBERED: usize = 5;
+
+#[derive(Debug, Clone, Copy)]
+struct Written {
+    first_sequence: i32,
+    last_sequence: i32,
+    base_offset: i64,
+    timestamp: i64,
+}
+
+/// One producer in one partition.
+#[derive(Debug, Clone)]
+pub(crate) struct Producer {
+    pub(crate) epoch: i16,
+    batches: VecDeque<Written>,
+    pub(crate) last_timestamp: i64,
+    pub(crate) coordinator_epoch: i32,
+    pub(crate) open_at: Option<i64>,
+}
+impl Producer {
+    fn new(epoch: i16) -> Self {
+        Self { epoch, batches: VecDeque::new(), last_timestamp: -1, coordinator_epoch: -1, open_at: None }
+    }
+    /// −1 when it has written nothing in its epoch.
+    pub(crate) fn last_sequence(&self) -> i32 {
+        self.batches.back().map_or(-1, |written| written.last_sequence)
+    }
+    fn move_to(&mut self, epoch: i16) {
+        if epoch != self.epoch {
+            self.epoch = epoch;
+            self.batches.clear();
+        }
+    }
+}
+
+/// A transaction that was aborted, as the fetch response names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Aborted {
+    pub(crate) producer_id: i64,
+    pub(crate) first_offset: i64,
+    pub(crate) marker_offset: i64,
+}
+
+/// What the check of a batch found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checked {
+    New,
+    /// Already in the log, at this offset.
+    Duplicate(i64),
+}
+
+/// All producers of a partition.
+#[derive(Debug, Default)]
+pub(crate) struct Producers {
+    by_id: HashMap<i64, Producer>,
+    open: BTreeMap<i64, i64>,
+    aborted: Vec<Aborted>,
+}
+impl Producers {
+    /// Kafka's `ProducerAppendInfo`: the epoch may not fall, sequences follow one another, the last five batches are told from new ones.
+    pub(crate) fn check(&self, batch: &Batch) -> Result<Checked, ErrorCode> {
+        let Some(producer) = self.by_id.get(&batch.producer_id) else { return Ok(Checked::New) };
+        if batch.producer_epoch < producer.epoch {
+            return Err(ErrorCode::INVALID_PRODUCER_EPOCH);
+        }
+        if batch.producer_epoch > producer.epoch {
+            return if batch.base_sequence == 0 {
+                Ok(Checked::New)
+            } else {
+                Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER)
+            };
+        }
+        let same = |written: &&Written| {
+            written.first_sequence == batch.base_sequence && written.last_sequence == batch.last_sequence()
+        };
+        if let Some(written) = producer.batches.iter().find(same) {
+            return Ok(Checked::Duplicate(written.base_offset));
+        }
+        match producer.batches.back() {
+            Some(last) if batch.base_sequence != successor(last.last_sequence) => {
+                Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER)
+            }
+            // A marker may have moved the epoch on: then the first batch bears sequence zero.
+            None if batch.base_sequence != 0 => Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER),
+            _ => Ok(Checked::New),
+        }
+    }
+    /// Notes a batch that was appended.
+    pub(crate) fn note(&mut self, batch: &Batch) {
+        let producer = self.by_id.entry(batch.producer_id).or_insert_with(|| Producer::new(batch.producer_epoch));
+        producer.move_to(batch.producer_epoch);
+        if producer.batches.len() == REMEMBERED {
+            producer.batches.pop_front();
+        }
+        producer.batches.push_back(Written {
+            first_sequence: batch.base_sequence,
+            last_sequence: batch.last_sequence(),
+            base_offset: batch.base_offset,
+            timestamp: batch.max_timestamp,
+        });
+        producer.last_timestamp = batch.max_timestamp;
+        if batch.is_transactional() && producer.open_at.is_none() {
+            producer.open_at = Some(batch.base_offset);
+            self.open.insert(batch.base_offset, batch.producer_id);
+        }
+    }
+    /// Notes a marker at an offset.
+    pub(crate) fn end(&mut self, marker: &Batch, kind: Marker, coordinator_epoch: i32) {
+        let producer = self.by_id.entry(marker.producer_id).or_insert_with(|| Producer::new(marker.producer_epoch));
+        producer.move_to(marker.producer_epoch);
+        producer.coordinator_epoch = coordinator_epoch;
+        producer.last_timestamp = marker.max_timestamp;
+        let Some(first_offset) = producer.open_at.take() else { return };
+        self.open.remove(&first_offset);
+        if kind == Marker::Abort {
+            self.aborted.push(Aborted {
+                producer_id: marker.producer_id,
+                first_offset,
+                marker_offset: marker.base_offset,
+            });
+        }
+    }
+    /// Where the first open transaction begins.
+    pub(crate) fn first_open(&self) -> Option<i64> {
+        self.open.keys().next().copied()
+    }
+    /// The epoch that a producer has here.
+    pub(crate) fn find(&self, producer_id: i64) -> Option<&Producer> {
+        self.by_id.get(&producer_id)
+    }
+    /// Aborted transactions with records between two offsets.
+    pub(crate) fn aborted_between(&self, from: i64, to: i64) -> Vec<Aborted> {
+        let touches = |aborted: &&Aborted| aborted.marker_offset >= from && aborted.first_offset < to;
+        let mut found: Vec<Aborted> = self.aborted.iter().filter(touches).copied().collect();
+        found.sort_by_key(|aborted| aborted.first_offset);
+        found
+    }
+    /// All, by id.
+    pub(crate) fn active(&self) -> Vec<(i64, &Producer)> {
+        let mut all: Vec<_> = self.by_id.iter().map(|(id, producer)| (*id, producer)).collect();
+        all.sort_by_key(|(id, _)| *id);
+        all
+    }
+    /// When the batch that a duplicate repeats was written.
+    pub(crate) fn timestamp_at(&self, producer_id: i64, base_offset: i64) -> i64 {
+        let written = self
+            .by_id
+            .get(&producer_id)
+            .and_then(|producer| producer.batches.iter().find(|written| written.base_offset == base_offset));
+        written.map_or(-1, |written| written.timestamp)
+    }
+}
+
+fn successor(sequence: i32) -> i32 {
+    sequence.checked_add(1).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::batch::marker;
+    use super::*;
+
+    fn batch(epoch: i16, sequence: i32, count: i32, offset: i64) -> Batch {
+        let mut batch = marker(Marker::Commit, 9, epoch, 0, 0);
+        batch.attributes = 0;
+        batch.base_sequence = sequence;
+        batch.last_offset_delta = count - 1;
+        batch.base_offset = offset;
+        batch
+    }
+
+    #[test]
+    fn the_last_five_batches_are_duplicates_and_older_ones_are_out_of_order() {
+        let mut producers = Producers::default();
+        for index in 0..6 {
+            producers.note(&batch(0, index, 1, i64::from(index)));
+        }
+        assert_eq!(producers.check(&batch(0, 0, 1, -1)), Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
+        assert_eq!(producers.check(&batch(0, 1, 1, -1)), Ok(Checked::Duplicate(1)));
+        assert_eq!(producers.check(&batch(0, 6, 1, -1)), Ok(Checked::New));
+        assert_eq!(producers.check(&batch(0, 7, 1, -1)), Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
+    }
+
+    #[test]
+    fn an_older_epoch_is_fenced_and_a_newer_one_starts_at_zero() {
+        let mut producers = Producers::default();
+        producers.note(&batch(1, 0, 1, 0));
+        assert_eq!(producers.check(&batch(0, 1, 1, -1)), Err(ErrorCode::INVALID_PRODUCER_EPOCH));
+        assert_eq!(producers.check(&batch(2, 1, 1, -1)), Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
+        assert_eq!(producers.check(&batch(2, 0, 1, -1)), Ok(Checked::New));
+    }
+
+    #[test]
+    fn the_sequence_after_the_last_one_is_zero() {
+        let mut producers = Producers::default();
+        producers.note(&batch(0, i32::MAX, 1, 0));
+        assert_eq!(producers.check(&batch(0, 0, 1, -1)), Ok(Checked::New));
+    }
+}

@@ -1,0 +1,79 @@
+//! The brokers of the cluster: which there are, where they listen, which are up.
+
+use millstream_protocol::NodeId;
+use millstream_protocol::messages::StrBytes;
+use std::hash::Hasher;
+
+/// One broker.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) id: NodeId,
+    pub(crate) host: StrBytes,
+    pub(crate) port: u16,
+    pub(crate) is_up: bool,
+}
+
+/// All brokers, by id.
+#[derive(Debug, Clone)]
+pub(crate) struct Nodes(Vec<Node>);
+
+impl Nodes {
+    pub(crate) fn new(nodes: Vec<Node>) -> Self {
+        Self(nodes)
+    }
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+    pub(crate) fn up(&self) -> impl Iterator<Item = &Node> {
+        self.0.iter().filter(|node| node.is_up)
+    }
+    pub(crate) fn all(&self) -> &[Node] {
+        &self.0
+    }
+    pub(crate) fn find(&self, id: NodeId) -> Option<&Node> {
+        self.0.iter().find(|node| node.id == id)
+    }
+    pub(crate) fn is_up(&self, id: NodeId) -> bool {
+        self.find(id).is_some_and(|node| node.is_up)
+    }
+    pub(crate) fn set_up(&mut self, id: NodeId, is_up: bool) {
+        if let Some(node) = self.0.iter_mut().find(|node| node.id == id) {
+            node.is_up = is_up;
+        }
+    }
+    /// The first that is up.
+    pub(crate) fn controller(&self) -> Option<&Node> {
+        self.up().next()
+    }
+    /// Who coordinates a group or a transactional id: the id's hash chooses, among those that are up.
+    pub(crate) fn coordinator(&self, key: &str) -> Option<&Node> {
+        let up: Vec<&Node> = self.up().collect();
+        up.get(hash(key).checked_rem(up.len())?).copied()
+    }
+    /// Nodes that hold replicas of a topic's `index`-th partition, the preferred leader first.
+    pub(crate) fn replicas(&self, seed: &str, index: usize, factor: usize) -> Vec<NodeId> {
+        let start = hash(seed).wrapping_add(index);
+        (0..factor.min(self.len()))
+            .filter_map(|step| self.0.get(start.wrapping_add(step) % self.len()))
+            .map(|node| node.id)
+            .collect()
+    }
+}
+
+// FNV-1a: the same in every run, so that a test's layout does not change between runs.
+fn hash(key: &str) -> usize {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    hasher.write(key.as_bytes());
+    usize::try_from(hasher.finish() >> 33).unwrap_or(0)
+}
+struct Fnv(u64);
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,88 @@
+//! The broker's options, by Kafka's keys. Those that begin with `millstream.` are the test kit's own.
+
+use std::collections::BTreeMap;
+
+/// What a cluster is started with.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) auto_create_topics: bool,
+    pub(crate) num_partitions: i32,
+    pub(crate) default_replication_factor: i16,
+    pub(crate) group_min_session_timeout_ms: i64,
+    pub(crate) group_max_session_timeout_ms: i64,
+    pub(crate) group_initial_rebalance_delay_ms: i64,
+    pub(crate) group_max_size: usize,
+    pub(crate) offset_metadata_max_bytes: usize,
+    pub(crate) transaction_max_timeout_ms: i32,
+    pub(crate) transaction_version: i16,
+    pub(crate) max_fetch_sessions: usize,
+    pub(crate) fetch_max_bytes: usize,
+    pub(crate) delete_topics: bool,
+    /// How long a transaction stays prepared before its markers are written.
+    pub(crate) marker_delay_ms: i64,
+    /// The epoch that new producer ids begin with.
+    pub(crate) producer_epoch_start: i16,
+    /// What topics inherit, by the topic's key.
+    pub(crate) topic_defaults: BTreeMap<String, String>,
+    /// All that was set, as DescribeConfigs of a broker shows it.
+    pub(crate) given: BTreeMap<String, String>,
+}
+
+impl Settings {
+    /// Kafka's defaults, but for short waits and three replicas where there are three brokers.
+    pub(crate) fn new(brokers: usize) -> Self {
+        Self {
+            auto_create_topics: true,
+            num_partitions: 1,
+            default_replication_factor: i16::try_from(brokers.min(3)).unwrap_or(1),
+            group_min_session_timeout_ms: 1,
+            group_max_session_timeout_ms: 1_800_000,
+            group_initial_rebalance_delay_ms: 10,
+            group_max_size: usize::MAX,
+            offset_metadata_max_bytes: 4096,
+            transaction_max_timeout_ms: 900_000,
+            transaction_version: 2,
+            max_fetch_sessions: 1000,
+            fetch_max_bytes: 57_671_680,
+            delete_topics: true,
+            marker_delay_ms: 0,
+            producer_epoch_start: 0,
+            topic_defaults: BTreeMap::new(),
+            given: BTreeMap::new(),
+        }
+    }
+    /// Sets an option; says what is wrong with it.
+    pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "auto.create.topics.enable" => self.auto_create_topics = parse(key, value)?,
+            "num.partitions" => self.num_partitions = parse(key, value)?,
+            "default.replication.factor" => self.default_replication_factor = parse(key, value)?,
+            "group.min.session.timeout.ms" => self.group_min_session_timeout_ms = parse(key, value)?,
+            "group.max.session.timeout.ms" => self.group_max_session_timeout_ms = parse(key, value)?,
+            "group.initial.rebalance.delay.ms" => self.group_initial_rebalance_delay_ms = parse(key, value)?,
+            "group.max.size" => self.group_max_size = parse(key, value)?,
+            "offset.metadata.max.bytes" => self.offset_metadata_max_bytes = parse(key, value)?,
+            "transaction.max.timeout.ms" => self.transaction_max_timeout_ms = parse(key, value)?,
+            "transaction.version" => self.transaction_version = parse(key, value)?,
+            "max.incremental.fetch.session.cache.slots" => self.max_fetch_sessions = parse(key, value)?,
+            "fetch.max.bytes" => self.fetch_max_bytes = parse(key, value)?,
+            "delete.topic.enable" => self.delete_topics = parse(key, value)?,
+            "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = parse(key, value)?,
+            "millstream.producer.epoch.start" => self.producer_epoch_start = parse(key, value)?,
+            _ => self.set_topic_default(key, value)?,
+        }
+        self.given.insert(key.to_owned(), value.to_owned());
+        Ok(())
+    }
+    fn set_topic_default(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let option = super::topics::config::OPTIONS.iter().find(|option| option.broker_key == key);
+        let option = option.ok_or_else(|| format!("the test cluster has no broker option `{key}`"))?;
+        option.check(value)?;
+        self.topic_defaults.insert(option.name.to_owned(), value.to_owned());
+        Ok(())
+    }
+}
+
+fn parse<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, String> {
+    value.parse().map_err(|_| format!("the broker option `{key}` cannot be `{value}`"))
+}

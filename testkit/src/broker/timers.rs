@@ -1,0 +1,69 @@
+//! What is to be looked at, and when. A timer says only "look": who owns the key finds out what is due and arms it again.
+
+use super::call::ConnectionId;
+use hashbrown::HashMap;
+use millstream_protocol::Timestamp;
+use millstream_protocol::messages::StrBytes;
+use std::collections::BTreeSet;
+
+/// Whose time it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum TimerKey {
+    /// A fetch that waits for data.
+    Fetch(ConnectionId),
+    /// A group's sessions and rebalance.
+    Group(StrBytes),
+    /// A transactional id's timeout or its markers.
+    Transaction(StrBytes),
+}
+
+/// One instant per key.
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    at: HashMap<TimerKey, Timestamp>,
+    queue: BTreeSet<(Timestamp, TimerKey)>,
+}
+impl Timers {
+    /// Sets a key's instant; none disarms it.
+    pub(crate) fn arm(&mut self, key: TimerKey, at: Option<Timestamp>) {
+        if self.at.get(&key).copied() == at {
+            return;
+        }
+        if let Some(before) = self.at.remove(&key) {
+            self.queue.remove(&(before, key.clone()));
+        }
+        if let Some(at) = at {
+            self.at.insert(key.clone(), at);
+            self.queue.insert((at, key));
+        }
+    }
+    /// The next instant.
+    pub(crate) fn next(&self) -> Option<Timestamp> {
+        self.queue.first().map(|(at, _)| *at)
+    }
+    /// Takes one key whose instant has come.
+    pub(crate) fn pop(&mut self, now: Timestamp) -> Option<TimerKey> {
+        if self.next()? > now {
+            return None;
+        }
+        let (_, key) = self.queue.pop_first()?;
+        self.at.remove(&key);
+        Some(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arming_again_moves_the_instant() {
+        let mut timers = Timers::default();
+        let key = TimerKey::Fetch(ConnectionId(1));
+        timers.arm(key.clone(), Some(Timestamp::from_millis(5)));
+        timers.arm(key.clone(), Some(Timestamp::from_millis(9)));
+        assert_eq!(timers.pop(Timestamp::from_millis(8)), None);
+        assert_eq!(timers.pop(Timestamp::from_millis(9)), Some(key));
+        assert_eq!(timers.next(), None);
+    }
+}

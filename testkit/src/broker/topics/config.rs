@@ -1,0 +1,135 @@
+//! The options of topics: names, defaults, kinds. What does not change how this broker behaves is stored and shown all the same.
+
+/// What values an option takes, with DescribeConfigs' numbers for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Boolean,
+    Text,
+    Int,
+    Long,
+    Double,
+    List,
+}
+impl Kind {
+    pub(crate) fn number(self) -> i8 {
+        match self {
+            Self::Boolean => 1,
+            Self::Text => 2,
+            Self::Int => 3,
+            Self::Long => 5,
+            Self::Double => 6,
+            Self::List => 7,
+        }
+    }
+}
+
+/// One option of a topic.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TopicOption {
+    pub(crate) name: &'static str,
+    pub(crate) broker_key: &'static str,
+    pub(crate) default: &'static str,
+    pub(crate) kind: Kind,
+    allowed: &'static [&'static str],
+}
+impl TopicOption {
+    /// Says what is wrong with a value, in Kafka's words.
+    pub(crate) fn check(&self, value: &str) -> Result<(), String> {
+        let is_valid = match self.kind {
+            Kind::Boolean => value == "true" || value == "false",
+            Kind::Int => value.parse::<i32>().is_ok(),
+            Kind::Long => value.parse::<i64>().is_ok(),
+            Kind::Double => value.parse::<f64>().is_ok(),
+            Kind::List => value.split(',').all(|part| self.allows(part.trim())),
+            Kind::Text => self.allows(value),
+        };
+        if is_valid { Ok(()) } else { Err(format!("Invalid value {value} for configuration {}", self.name)) }
+    }
+    fn allows(&self, value: &str) -> bool {
+        self.allowed.is_empty() || self.allowed.contains(&value)
+    }
+}
+
+/// Finds an option by the topic's key.
+pub(crate) fn option(name: &str) -> Option<&'static TopicOption> {
+    OPTIONS.iter().find(|option| option.name == name)
+}
+
+const fn row(name: &'static str, broker_key: &'static str, default: &'static str, kind: Kind) -> TopicOption {
+    TopicOption { name, broker_key, default, kind, allowed: &[] }
+}
+const fn choice(
+    name: &'static str,
+    broker_key: &'static str,
+    default: &'static str,
+    kind: Kind,
+    allowed: &'static [&'static str],
+) -> TopicOption {
+    TopicOption { name, broker_key, default, kind, allowed }
+}
+
+/// All, by name.
+pub(crate) const OPTIONS: &[TopicOption] = &[
+    choice("cleanup.policy", "log.cleanup.policy", "delete", Kind::List, &["delete", "compact"]),
+    row("compression.gzip.level", "compression.gzip.level", "-1", Kind::Int),
+    row("compression.lz4.level", "compression.lz4.level", "9", Kind::Int),
+    choice(
+        "compression.type",
+        "compression.type",
+        "producer",
+        Kind::Text,
+        &["uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"],
+    ),
+    row("compression.zstd.level", "compression.zstd.level", "3", Kind::Int),
+    row("delete.retention.ms", "log.cleaner.delete.retention.ms", "86400000", Kind::Long),
+    row("file.delete.delay.ms", "log.segment.delete.delay.ms", "60000", Kind::Long),
+    row("flush.messages", "log.flush.interval.messages", "9223372036854775807", Kind::Long),
+    row("flush.ms", "log.flush.interval.ms", "9223372036854775807", Kind::Long),
+    row("follower.replication.throttled.replicas", "", "", Kind::Text),
+    row("index.interval.bytes", "log.index.interval.bytes", "4096", Kind::Int),
+    row("leader.replication.throttled.replicas", "", "", Kind::Text),
+    row("local.retention.bytes", "log.local.retention.bytes", "-2", Kind::Long),
+    row("local.retention.ms", "log.local.retention.ms", "-2", Kind::Long),
+    row("max.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms", "9223372036854775807", Kind::Long),
+    row("max.message.bytes", "message.max.bytes", "1048588", Kind::Int),
+    row("message.timestamp.after.max.ms", "log.message.timestamp.after.max.ms", "3600000", Kind::Long),
+    row("message.timestamp.before.max.ms", "log.message.timestamp.before.max.ms", "9223372036854775807", Kind::Long),
+    choice(
+        "message.timestamp.type",
+        "log.message.timestamp.type",
+        "CreateTime",
+        Kind::Text,
+        &["CreateTime", "LogAppendTime"],
+    ),
+    row("min.cleanable.dirty.ratio", "log.cleaner.min.cleanable.ratio", "0.5", Kind::Double),
+    row("min.compaction.lag.ms", "log.cleaner.min.compaction.lag.ms", "0", Kind::Long),
+    row("min.insync.replicas", "min.insync.replicas", "1", Kind::Int),
+    row("preallocate", "log.preallocate", "false", Kind::Boolean),
+    row("remote.storage.enable", "", "false", Kind::Boolean),
+    row("retention.bytes", "log.retention.bytes", "-1", Kind::Long),
+    row("retention.ms", "log.retention.ms", "604800000", Kind::Long),
+    row("segment.bytes", "log.segment.bytes", "1073741824", Kind::Int),
+    row("segment.index.bytes", "log.index.size.max.bytes", "10485760", Kind::Int),
+    row("segment.jitter.ms", "log.roll.jitter.ms", "0", Kind::Long),
+    row("segment.ms", "log.roll.ms", "604800000", Kind::Long),
+    row("unclean.leader.election.enable", "unclean.leader.election.enable", "false", Kind::Boolean),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_value_of_its_option() {
+        for option in OPTIONS {
+            assert_eq!(option.check(option.default), Ok(()), "{}", option.name);
+        }
+    }
+
+    #[test]
+    fn a_policy_may_be_a_list() {
+        let policy = option("cleanup.policy").unwrap();
+        assert_eq!(policy.check("compact,delete"), Ok(()));
+        assert!(policy.check("shred").is_err());
+    }
+}

@@ -1,0 +1,99 @@
+//! All topics, by name and by id.
+
+pub(crate) mod config;
+pub(crate) mod topic;
+
+use super::nodes::Nodes;
+use super::settings::Settings;
+use hashbrown::HashMap;
+use millstream_protocol::messages::{StrBytes, Uuid};
+use millstream_protocol::{ErrorCode, NodeId};
+use std::collections::BTreeMap;
+use topic::{Partition, Topic};
+
+/// Kafka's limit for a topic's name.
+const MAX_NAME_LENGTH: usize = 249;
+
+/// A partition by its topic's id: what a topic of the same name made later is not.
+pub(crate) type PartitionKey = (Uuid, i32);
+
+/// The topics of the cluster.
+#[derive(Debug)]
+pub(crate) struct Topics {
+    by_name: BTreeMap<StrBytes, Topic>,
+    names: HashMap<Uuid, StrBytes>,
+    /// Makes ids differ between clusters.
+    seed: u64,
+    created: u64,
+}
+impl Topics {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { by_name: BTreeMap::new(), names: HashMap::new(), seed, created: 0 }
+    }
+    pub(crate) fn find(&self, name: &str) -> Option<&Topic> {
+        self.by_name.get(name.as_bytes())
+    }
+    pub(crate) fn find_mut(&mut self, name: &str) -> Option<&mut Topic> {
+        self.by_name.get_mut(name.as_bytes())
+    }
+    pub(crate) fn name_of(&self, id: Uuid) -> Option<&StrBytes> {
+        self.names.get(&id)
+    }
+    pub(crate) fn find_id(&self, id: Uuid) -> Option<&Topic> {
+        self.find(self.name_of(id)?)
+    }
+    pub(crate) fn find_id_mut(&mut self, id: Uuid) -> Option<&mut Topic> {
+        let name = self.names.get(&id)?.clone();
+        self.find_mut(&name)
+    }
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Topic> {
+        self.by_name.values()
+    }
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Topic> {
+        self.by_name.values_mut()
+    }
+    /// Adds a topic whose name and layout have been checked.
+    pub(crate) fn create(
+        &mut self,
+        name: &str,
+        layout: Vec<Vec<NodeId>>,
+        configs: BTreeMap<String, String>,
+        settings: &Settings,
+        nodes: &Nodes,
+    ) -> &Topic {
+        self.created += 1;
+        let id = Uuid::from_u64_pair(self.seed >> 1, (1 << 63) | self.created);
+        let name = StrBytes::from_string(name.to_owned());
+        let partitions = layout.into_iter().map(|replicas| Partition::new(replicas, nodes)).collect();
+        let topic = Topic { name: name.clone(), id, partitions, configs, defaults: settings.topic_defaults.clone() };
+        self.names.insert(id, name.clone());
+        self.by_name.entry(name).insert_entry(topic).into_mut()
+    }
+    pub(crate) fn delete(&mut self, name: &str) -> Option<Topic> {
+        let topic = self.by_name.remove(name.as_bytes())?;
+        self.names.remove(&topic.id);
+        Some(topic)
+    }
+}
+
+/// Kafka's rules for a topic's name (`Topic.validate`), with its words.
+pub(crate) fn check_name(name: &str) -> Result<(), (ErrorCode, String)> {
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let reason = match name {
+        "" => "the empty string is not allowed".to_owned(),
+        "." | ".." => "'.' or '..' is not allowed".to_owned(),
+        _ if name.len() > MAX_NAME_LENGTH => {
+            format!("the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}")
+        }
+        _ if !name.chars().all(is_legal) => {
+            format!("'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'")
+        }
+        _ => return Ok(()),
+    };
+    Err((ErrorCode::INVALID_TOPIC_EXCEPTION, format!("Topic name is invalid: {reason}")))
+}
+
+/// Spreads partitions over the nodes, from the `first` index on.
+pub(crate) fn layout(name: &str, first: usize, count: usize, factor: usize, nodes: &Nodes) -> Vec<Vec<NodeId>> {
+    (first..first + count).map(|index| nodes.replicas(name, index, factor)).collect()
+}

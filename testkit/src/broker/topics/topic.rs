@@ -1,0 +1,104 @@
+//! A topic and its partitions.
+
+use super::config;
+use crate::broker::log::Log;
+use crate::broker::nodes::Nodes;
+use millstream_protocol::messages::{StrBytes, Uuid};
+use millstream_protocol::{ErrorCode, NodeId};
+use std::collections::BTreeMap;
+
+/// One partition: its log, and who leads it.
+#[derive(Debug)]
+pub(crate) struct Partition {
+    pub(crate) leader: Option<NodeId>,
+    pub(crate) leader_epoch: i32,
+    /// The preferred leader first.
+    pub(crate) replicas: Vec<NodeId>,
+    pub(crate) log: Log,
+    /// How many records fetches have carried away, control records and repeats included.
+    pub(crate) fetched_records: u64,
+}
+impl Partition {
+    pub(crate) fn new(replicas: Vec<NodeId>, nodes: &Nodes) -> Self {
+        let leader = replicas.iter().copied().find(|id| nodes.is_up(*id));
+        Self { leader, leader_epoch: 0, replicas, log: Log::default(), fetched_records: 0 }
+    }
+    /// Whether `node` may serve it, to a client that knows `epoch` (−1: none).
+    pub(crate) fn check_leader(&self, node: NodeId, epoch: i32) -> Result<(), ErrorCode> {
+        if epoch >= 0 && epoch < self.leader_epoch {
+            return Err(ErrorCode::FENCED_LEADER_EPOCH);
+        }
+        if epoch > self.leader_epoch {
+            return Err(ErrorCode::UNKNOWN_LEADER_EPOCH);
+        }
+        if self.leader == Some(node) { Ok(()) } else { Err(ErrorCode::NOT_LEADER_OR_FOLLOWER) }
+    }
+    /// Gives it another leader, in a new epoch.
+    pub(crate) fn lead(&mut self, leader: Option<NodeId>) {
+        if self.leader != leader {
+            self.leader = leader;
+            self.leader_epoch += 1;
+        }
+    }
+    /// The leader as the wire has it: −1 for none.
+    pub(crate) fn leader_id(&self) -> i32 {
+        self.leader.map_or(-1, NodeId::get)
+    }
+}
+
+/// One topic.
+#[derive(Debug)]
+pub(crate) struct Topic {
+    pub(crate) name: StrBytes,
+    pub(crate) id: Uuid,
+    pub(crate) partitions: Vec<Partition>,
+    /// What was set for this topic.
+    pub(crate) configs: BTreeMap<String, String>,
+    /// What topics of this cluster inherit.
+    pub(crate) defaults: BTreeMap<String, String>,
+}
+impl Topic {
+    pub(crate) fn partition(&self, index: i32) -> Option<&Partition> {
+        self.partitions.get(usize::try_from(index).ok()?)
+    }
+    pub(crate) fn partition_mut(&mut self, index: i32) -> Option<&mut Partition> {
+        self.partitions.get_mut(usize::try_from(index).ok()?)
+    }
+    /// With their indexes.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (i32, &Partition)> {
+        (0..).zip(&self.partitions)
+    }
+    /// An option's value in force.
+    pub(crate) fn config(&self, name: &str) -> &str {
+        let set = self.configs.get(name).or_else(|| self.defaults.get(name));
+        set.map_or_else(|| config::option(name).map_or("", |option| option.default), String::as_str)
+    }
+    pub(crate) fn max_message_bytes(&self) -> usize {
+        self.config("max.message.bytes").parse().unwrap_or(usize::MAX)
+    }
+    pub(crate) fn has_append_time(&self) -> bool {
+        self.config("message.timestamp.type") == "LogAppendTime"
+    }
+    pub(crate) fn is_compacted(&self) -> bool {
+        self.config("cleanup.policy").contains("compact")
+    }
+    pub(crate) fn is_internal(&self) -> bool {
+        matches!(self.name.as_str(), "__consumer_offsets" | "__transaction_state")
+    }
+}
+
+/// DescribeConfigs' numbers for where a value comes from.
+const FROM_TOPIC: i8 = 1;
+const FROM_BROKER: i8 = 4;
+const FROM_DEFAULT: i8 = 5;
+
+impl Topic {
+    /// Where an option's value comes from, by DescribeConfigs' numbers.
+    pub(crate) fn source_of(&self, name: &str) -> i8 {
+        match (self.configs.contains_key(name), self.defaults.contains_key(name)) {
+            (true, _) => FROM_TOPIC,
+            (false, true) => FROM_BROKER,
+            (false, false) => FROM_DEFAULT,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The transaction coordinator: all transactional ids of the cluster, and what the end of a transaction does to logs and groups.
+
+pub(crate) mod transaction;
+
+use super::Broker;
+use super::log::batch::{self, Marker};
+use super::timers::TimerKey;
+use super::topics::PartitionKey;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::StrBytes;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use transaction::{Ending, Identity, State, TakeOver, Transaction};
+
+/// The coordinator's own term, in markers. It never moves here.
+pub(crate) const COORDINATOR_EPOCH: i32 = 0;
+
+/// The transactional ids, and the next free producer id.
+#[derive(Debug, Default)]
+pub(crate) struct Transactions {
+    by_id: BTreeMap<StrBytes, Transaction>,
+    next_producer_id: i64,
+}
+impl Transactions {
+    pub(crate) fn find(&self, id: &str) -> Option<&Transaction> {
+        self.by_id.get(id.as_bytes())
+    }
+    pub(crate) fn find_mut(&mut self, id: &str) -> Result<&mut Transaction, ErrorCode> {
+        self.by_id.get_mut(id.as_bytes()).ok_or(ErrorCode::INVALID_PRODUCER_ID_MAPPING)
+    }
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&StrBytes, &Transaction)> {
+        self.by_id.iter()
+    }
+    /// Gives out an id that nobody has had.
+    pub(crate) fn allocate(&mut self) -> i64 {
+        let id = self.next_producer_id;
+        self.next_producer_id += 1;
+        id
+    }
+    /// Forgets a topic that was deleted.
+    pub(crate) fn remove_topic(&mut self, topic: millstream_protocol::messages::Uuid) {
+        self.by_id.values_mut().for_each(|transaction| transaction.partitions.retain(|(id, _)| *id != topic));
+    }
+}
+
+impl Broker {
+    /// A producer without a transactional id begins.
+    pub(crate) fn new_producer(&mut self) -> Identity {
+        Identity { id: self.transactions.allocate(), epoch: self.settings.producer_epoch_start }
+    }
+    /// A producer takes a transactional id over.
+    pub(crate) fn take_over(
+        &mut self,
+        id: &str,
+        timeout: Duration,
+        expected: Option<Identity>,
+    ) -> Result<Identity, ErrorCode> {
+        let fresh = self.transactions.next_producer_id;
+        let Ok(transaction) = self.transactions.find_mut(id) else { return Ok(self.found(id, timeout)) };
+        let outcome = transaction.take_over(expected, fresh)?;
+        if outcome == TakeOver::AbortFirst {
+            self.fence(id);
+            return Err(ErrorCode::CONCURRENT_TRANSACTIONS);
+        }
+        transaction.timeout = timeout;
+        let identity = transaction.identity;
+        self.use_up(identity.id);
+        Ok(identity)
+    }
+    fn found(&mut self, id: &str, timeout: Duration) -> Identity {
+        let identity = self.new_producer();
+        self.transactions.by_id.insert(StrBytes::from_string(id.to_owned()), Transaction::new(identity, timeout));
+        identity
+    }
+    // A fresh id is only spent when somebody took it.
+    fn use_up(&mut self, producer_id: i64) {
+        self.transactions.next_producer_id = self.transactions.next_producer_id.max(producer_id + 1);
+    }
+    /// Adds partitions to the holder's transaction.
+    pub(crate) fn add_partitions(
+        &mut self,
+        id: &str,
+        asked: Identity,
+        partitions: impl IntoIterator<Item = PartitionKey>,
+    ) -> Result<(), ErrorCode> {
+        let now = self.now;
+        let transaction = self.transactions.find_mut(id)?;
+        transaction.open(asked, now)?;
+        transaction.partitions.extend(partitions);
+        self.arm_transaction(id);
+        Ok(())
+    }
+    /// Adds a group's offsets to the holder's transaction.
+    pub(crate) fn add_group(&mut self, id: &str, asked: Identity, group: &str) -> Result<(), ErrorCode> {
+        let now = self.now;
+        let transaction = self.transactions.find_mut(id)?;
+        transaction.open(asked, now)?;
+        transaction.groups.insert(StrBytes::from_string(group.to_owned()));
+        self.arm_transaction(id);
+        Ok(())
+    }
+    /// Ends the holder's transaction; says who the holder is from here on.
+    pub(crate) fn end_transaction(
+        &mut self,
+        id: &str,
+        asked: Identity,
+        marker: Marker,
+        bumps: bool,
+    ) -> Result<Identity, ErrorCode> {
+        let fresh = self.transactions.next_producer_id;
+        let until = self.marker_time(id)?;
+        let transaction = self.transactions.find_mut(id)?;
+        if transaction.check_end(asked, marker, bumps)? == Ending::Begin {
+            transaction.prepare(marker, bumps, fresh, until);
+            let holder = transaction.identity.id;
+            self.use_up(holder);
+            self.advance_transaction(id);
+        }
+        Ok(self.transactions.find_mut(id)?.identity)
+    }
+    // Markers come later only when the test asks for it, and when there are any.
+    fn marker_time(&mut self, id: &str) -> Result<millstream_protocol::Timestamp, ErrorCode> {
+        let transaction = self.transactions.find_mut(id)?;
+        let has_none = transaction.partitions.is_empty() && transaction.groups.is_empty();
+        let delay = if has_none { 0 } else { self.settings.marker_delay_ms.unsigned_abs() };
+        Ok(self.now + Duration::from_millis(delay))
+    }
+    fn fence(&mut self, id: &str) {
+        let Ok(until) = self.marker_time(id) else { return };
+        if let Ok(transaction) = self.transactions.find_mut(id) {
+            transaction.fence(until);
+        }
+        self.advance_transaction(id);
+    }
+    /// A transaction's timer has come.
+    pub(crate) fn handle_transaction_time(&mut self, id: &str) {
+        let Some(transaction) = self.transactions.find(id) else { return };
+        match transaction.state {
+            State::Ongoing { since } if since + transaction.timeout <= self.now => self.fence(id),
+            _ => self.advance_transaction(id),
+        }
+    }
+    fn advance_transaction(&mut self, id: &str) {
+        let now = self.now;
+        if let Ok(transaction) = self.transactions.find_mut(id)
+            && let State::Prepared { marker, until } = transaction.state
+            && until <= now
+        {
+            transaction.state = State::Complete(marker);
+            let identity = transaction.marker_identity;
+            let partitions = std::mem::take(&mut transaction.partitions);
+            let groups = std::mem::take(&mut transaction.groups);
+            partitions.into_iter().for_each(|partition| self.write_marker(partition, identity, marker));
+            groups.iter().for_each(|group| self.end_in_group(group, identity.id, marker));
+        }
+        self.arm_transaction(id);
+    }
+    fn arm_transaction(&mut self, id: &str) {
+        let at = self.transactions.find(id).and_then(Transaction::next_deadline);
+        self.timers.arm(TimerKey::Transaction(StrBytes::from_string(id.to_owned())), at);
+    }
+    /// Writes the end of a transaction into a partition's log.
+    pub(crate) fn write_marker(&mut self, key: PartitionKey, identity: Identity, kind: Marker) {
+        let now = self.now.as_millis();
+        let Some(partition) = self.topics.find_id_mut(key.0).and_then(|topic| topic.partition_mut(key.1)) else {
+            return;
+        };
+        let marker = batch::marker(kind, identity.id, identity.epoch, COORDINATOR_EPOCH, now);
+        let leader_epoch = partition.leader_epoch;
+        partition.log.append_marker(kind, marker, leader_epoch, COORDINATOR_EPOCH);
+        self.wake_fetches(key);
+    }
+    fn end_in_group(&mut self, group: &str, producer_id: i64, marker: Marker) {
+        if let Some(group) = self.groups.find_mut(group) {
+            group.offsets.end_transaction(producer_id, marker == Marker::Commit);
+        }
+    }
+    /// Whether a producer may write to a partition in its transaction. With `adds` (KIP-890's second part) its writing adds the partition.
+    pub(crate) fn admit_transactional(
+        &mut self,
+        id: &str,
+        asked: Identity,
+        key: PartitionKey,
+        adds: bool,
+    ) -> Result<(), ErrorCode> {
+        let is_known = self.transactions.find(id).is_some_and(|transaction| {
+            matches!(transaction.state, State::Ongoing { .. })
+                && transaction.check(asked).is_ok()
+                && transaction.partitions.contains(&key)
+        });
+        if is_known {
+            return Ok(());
+        }
+        if adds {
+            return self.add_partitions(id, asked, [key]);
+        }
+        let transaction = self.transactions.find_mut(id)?;
+        transaction.check(asked)?;
+        Err(if matches!(transaction.state, State::Prepared { .. }) {
+            ErrorCode::CONCURRENT_TRANSACTIONS
+        } else {
+            ErrorCode::INVALID_TXN_STATE
+        })
+    }
+}

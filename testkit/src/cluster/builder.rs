@@ -1,0 +1,125 @@
+//! Options of a cluster.
+
+use super::TestCluster;
+use super::clock::Clock;
+use super::node::Nodes;
+use super::shared::Shared;
+use super::thread::ClusterThread;
+use crate::broker::{Broker, Node, Settings};
+use millstream_protocol::NodeId;
+use millstream_protocol::messages::StrBytes;
+use std::hash::{BuildHasher, RandomState};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+
+/// Options of a cluster.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct TestClusterBuilder {
+    brokers: usize,
+    port: u16,
+    topics: Vec<(String, usize)>,
+    configs: Vec<(String, String)>,
+}
+
+impl TestClusterBuilder {
+    pub(super) fn new() -> Self {
+        Self { brokers: 1, port: 0, topics: Vec::new(), configs: Vec::new() }
+    }
+    /// How many brokers; their ids count from 1. Default: 1.
+    pub fn brokers(mut self, count: usize) -> Self {
+        self.brokers = count;
+        self
+    }
+    /// The port of the first broker; the others follow it. Default: 0, any that are free.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+    /// A topic that is there from the start.
+    pub fn topic(mut self, name: &str, partitions: usize) -> Self {
+        self.topics.push((name.to_owned(), partitions));
+        self
+    }
+    /// A broker option, by Kafka's key; options of topics by the broker's key for their default.
+    ///
+    /// Besides Kafka's: `transaction.version` (0, 1 or 2, the feature's level), `millstream.transaction.marker.delay.ms` (how long a
+    /// transaction stays prepared, 0) and `millstream.producer.epoch.start` (the epoch of new producer ids, 0).
+    pub fn config(mut self, key: &str, value: &str) -> Self {
+        self.configs.push((key.to_owned(), value.to_owned()));
+        self
+    }
+    /// Starts it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops what was started.
+    ///
+    /// # Panics
+    ///
+    /// When an option is unknown or cannot be what it was set to, or a port is taken; [`Self::try_start`] says so instead.
+    pub async fn start(self) -> TestCluster {
+        match self.try_start() {
+            Ok(cluster) => cluster,
+            Err(reason) => panic!("the test cluster cannot start: {reason}"),
+        }
+    }
+    /// Starts it, from code that is not async, or tells why it cannot.
+    ///
+    /// # Errors
+    ///
+    /// When an option is unknown or cannot be what it was set to, or a port is taken: a sentence that says which.
+    pub fn try_start(self) -> Result<TestCluster, String> {
+        let settings = self.settings()?;
+        let listeners = self.listen()?;
+        let addresses: Vec<SocketAddr> = listeners
+            .iter()
+            .map(TcpListener::local_addr)
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())?;
+        let clock = Clock::start();
+        let mut broker =
+            Broker::new(settings, describe(&addresses), RandomState::new().hash_one(&addresses), clock.now());
+        self.topics.iter().for_each(|(name, partitions)| {
+            broker.create_topic(name, *partitions);
+        });
+        let shared = Arc::new(Shared::new(broker, clock));
+        let thread = ClusterThread::start(&shared).map_err(|error| format!("its thread does not start: {error}"))?;
+        let mut nodes = Nodes::new(thread.handle());
+        for (id, listener) in (1..).map(NodeId::new).zip(listeners) {
+            nodes.add(id, listener, &shared).map_err(|error| format!("node {id} does not listen: {error}"))?;
+        }
+        let bootstrap = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        Ok(TestCluster { shared, nodes: Mutex::new(nodes), bootstrap, _thread: thread })
+    }
+    fn settings(&self) -> Result<Settings, String> {
+        let mut settings = Settings::new(self.brokers);
+        self.configs.iter().try_for_each(|(key, value)| settings.set(key, value))?;
+        Ok(settings)
+    }
+    fn listen(&self) -> Result<Vec<TcpListener>, String> {
+        if self.brokers == 0 {
+            return Err("a cluster has at least one broker".to_owned());
+        }
+        (0..self.brokers).map(|index| listen(self.port, index)).collect()
+    }
+}
+
+fn listen(first: u16, index: usize) -> Result<TcpListener, String> {
+    let port = match first {
+        0 => Some(0),
+        first => u16::try_from(index).ok().and_then(|index| first.checked_add(index)),
+    };
+    let port = port.ok_or_else(|| format!("there is no port {first} + {index}"))?;
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .map_err(|error| format!("127.0.0.1:{port} cannot be listened on: {error}"))
+}
+fn describe(addresses: &[SocketAddr]) -> Vec<Node> {
+    let node = |(id, address): (i32, &SocketAddr)| Node {
+        id: NodeId::new(id),
+        host: StrBytes::from_string(address.ip().to_string()),
+        port: address.port(),
+        is_up: true,
+    };
+    (1..).zip(addresses).map(node).collect()
+}

@@ -1,0 +1,134 @@
+//! One connection: frames in, replies out, one request at a time, as Kafka mutes a connection while it works for it.
+
+use super::shared::Shared;
+use crate::broker::{ConnectionId, Outcome, Peer};
+use bytes::{Buf, Bytes};
+use millstream_protocol::NodeId;
+use millstream_protocol::frame::FrameBuffer;
+use millstream_protocol::messages::StrBytes;
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+
+/// Kafka's `socket.request.max.bytes`.
+const MAX_REQUEST: usize = 104_857_600;
+/// How much is read ahead while a request waits for its reply.
+const READ_AHEAD: usize = 64 << 10;
+
+/// Serves a connection until either side ends it.
+pub(super) async fn serve(stream: TcpStream, from: SocketAddr, node: NodeId, shared: Arc<Shared>) {
+    // Only latency is lost if it cannot be set.
+    let _ = stream.set_nodelay(true);
+    let (id, outcomes) = shared.connect();
+    let _registered = Registered { id, shared: &shared };
+    let peer = Peer { connection: id, node, host: StrBytes::from_string(format!("/{}", from.ip())) };
+    let mut connection = Connection { stream, buffer: FrameBuffer::new(MAX_REQUEST), outcomes };
+    // Whatever ends it, the peer sees an end of stream; there is nobody else to tell.
+    let _ = connection.run(&peer, &shared).await;
+}
+
+struct Registered<'s> {
+    id: ConnectionId,
+    shared: &'s Shared,
+}
+impl Drop for Registered<'_> {
+    fn drop(&mut self) {
+        self.shared.disconnect(self.id);
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    buffer: FrameBuffer,
+    outcomes: mpsc::Receiver<Outcome>,
+}
+impl Connection {
+    async fn run(&mut self, peer: &Peer, shared: &Shared) -> io::Result<()> {
+        loop {
+            while let Some(payload) = self.buffer.next_frame().map_err(io::Error::other)? {
+                shared.handle(peer, &payload);
+                drop(payload);
+                match self.outcome().await? {
+                    Outcome::Frame(frame) => {
+                        self.stream.write_all_buf(&mut Segments(frame.into_segments().into())).await?
+                    }
+                    Outcome::Silence => {}
+                    Outcome::Close => return Ok(()),
+                }
+            }
+            self.read().await?;
+        }
+    }
+    async fn read(&mut self) -> io::Result<()> {
+        match self.stream.read_buf(self.buffer.spare()).await? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
+    /// Waits for the reply, and notices when the peer hangs up meanwhile.
+    async fn outcome(&mut self) -> io::Result<Outcome> {
+        loop {
+            let may_read = self.buffer.buffered() < READ_AHEAD;
+            tokio::select! {
+                biased;
+                outcome = self.outcomes.recv() => return outcome.ok_or_else(|| io::ErrorKind::ConnectionAborted.into()),
+                read = self.stream.read_buf(self.buffer.spare()), if may_read => if read? == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                },
+            }
+        }
+    }
+}
+
+/// The pieces of a frame, to be written without putting them together.
+struct Segments(VecDeque<Bytes>);
+
+impl Buf for Segments {
+    fn remaining(&self) -> usize {
+        self.0.iter().map(Bytes::len).sum()
+    }
+    fn chunk(&self) -> &[u8] {
+        self.0.front().map_or(&[], Bytes::as_ref)
+    }
+    fn advance(&mut self, mut count: usize) {
+        while let Some(front) = self.0.front_mut() {
+            let step = count.min(front.len());
+            front.advance(step);
+            count -= step;
+            if !front.is_empty() {
+                return;
+            }
+            self.0.pop_front();
+        }
+    }
+    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        slices.iter_mut().zip(&self.0).map(|(slice, bytes)| *slice = IoSlice::new(bytes)).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_written_in_order_wherever_the_writes_end() {
+        for step in 1..6 {
+            let mut segments =
+                Segments([Bytes::from_static(b"ab"), Bytes::from_static(b"c"), Bytes::from_static(b"def")].into());
+            let mut out = Vec::new();
+            while segments.has_remaining() {
+                let mut slices = [IoSlice::new(&[]); 8];
+                let filled = segments.chunks_vectored(&mut slices);
+                let all: Vec<u8> = slices.iter().take(filled).flat_map(|slice| slice.to_vec()).collect();
+                let taken = step.min(all.len());
+                out.extend_from_slice(&all[..taken]);
+                segments.advance(taken);
+            }
+            assert_eq!(out, b"abcdef");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What all tasks of a cluster share: the broker under one lock, held for one request at a time, and who awaits a reply.
+
+use super::clock::Clock;
+use crate::broker::{Broker, ConnectionId, Outcome, Peer};
+use bytes::Bytes;
+use hashbrown::HashMap;
+use millstream_protocol::Timestamp;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::{mpsc, watch};
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    clock: Clock,
+    deadline: watch::Sender<Option<Timestamp>>,
+    changes: watch::Sender<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    broker: Broker,
+    connections: HashMap<ConnectionId, mpsc::Sender<Outcome>>,
+    next_connection: u64,
+}
+
+impl Shared {
+    pub(super) fn new(broker: Broker, clock: Clock) -> Self {
+        let state = State { broker, connections: HashMap::new(), next_connection: 0 };
+        Self { state: Mutex::new(state), clock, deadline: watch::Sender::new(None), changes: watch::Sender::new(()) }
+    }
+    /// Registers a connection. It has one request open at a time, so that its queue holds one reply.
+    pub(super) fn connect(&self) -> (ConnectionId, mpsc::Receiver<Outcome>) {
+        let mut state = self.lock();
+        let id = ConnectionId(state.next_connection);
+        state.next_connection += 1;
+        let (sender, receiver) = mpsc::channel(1);
+        state.connections.insert(id, sender);
+        (id, receiver)
+    }
+    pub(super) fn disconnect(&self, id: ConnectionId) {
+        let mut state = self.lock();
+        state.connections.remove(&id);
+        state.broker.handle_disconnect(id);
+    }
+    pub(super) fn handle(&self, peer: &Peer, payload: &Bytes) {
+        let now = self.clock.now();
+        self.with_broker(|broker| broker.handle(now, peer, payload));
+    }
+    /// Lets the broker do what is due.
+    pub(super) fn handle_time(&self) {
+        let now = self.clock.now();
+        self.with_broker(|broker| broker.handle_time(now));
+    }
+    /// Does something with the broker, then delivers its replies.
+    pub(super) fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {
+        let mut state = self.lock();
+        let result = act(&mut state.broker);
+        for reply in state.broker.poll_replies() {
+            if let Some(connection) = state.connections.get(&reply.connection) {
+                // Full or closed only when the connection is going.
+                let _ = connection.try_send(reply.outcome);
+            }
+        }
+        let deadline = state.broker.next_deadline();
+        drop(state);
+        self.deadline.send_if_modified(|known| std::mem::replace(known, deadline) != deadline);
+        self.changes.send_replace(());
+        result
+    }
+    /// Ticks whenever something may have happened.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+    /// Calls the broker when it has asked to be called; never ends.
+    pub(super) async fn keep_time(&self) {
+        let mut deadlines = self.deadline.subscribe();
+        loop {
+            let deadline = *deadlines.borrow_and_update();
+            let due = async {
+                match deadline {
+                    Some(at) => tokio::time::sleep_until(self.clock.instant_of(at).into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = due => self.handle_time(),
+                _ = deadlines.changed() => {}
+            }
+        }
+    }
+    // A panic inside the broker is a bug of its own, which the request's connection has told of; the others go on.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
