@@ -2,5 +2,7 @@
 
 mod broker;
 mod cluster;
+mod driver;
 
 pub use cluster::{ClusterRecord, FaultRule, RequestLog, TestCluster, TestClusterBuilder};
+pub use driver::{DriverOptions, DriverRecord, TestInput, TestOutput, TopologyTestDriver};

@@ -13,7 +13,7 @@
 pub mod assign;
 pub mod commit;
 mod context;
-//pub mod dsl;
+pub mod dsl;
 pub mod failure;
 mod io;
 mod operator;
@@ -28,7 +28,7 @@ mod topic;
 mod topology;
 
 pub use context::{ProcessorContext, RecordMetadata};
-//pub use dsl::{KStream, KTable, StreamsBuilder};
+pub use dsl::{KStream, KTable, StreamsBuilder};
 pub use io::{
     Consumed, FailOnInvalidTimestamp, OffsetReset, Partitions, Produced, SkipOnInvalidTimestamp, TimestampExtractor,
     UsePartitionTimeOnInvalidTimestamp,

@@ -3,7 +3,7 @@
 use crate::io::{Partitioner, Partitions, Produced, ProducedTo, TopicChooser};
 use crate::task::{Call, Child, Frame, Parts, Visit, Written};
 use crate::topic::Serdes;
-use crate::topology::{Recipe, internal_name};
+use crate::topology::Recipe;
 use crate::{Data, Record};
 use millstream_protocol::{PartitionId, TopicName};
 
@@ -16,10 +16,7 @@ impl<K, V> From<Produced<K, V>> for SinkRecipe<K, V> {
 impl<K: Data, V: Data> Recipe for SinkRecipe<K, V> {
     fn build(&self, index: usize, parts: &mut Parts<'_>) {
         let to = match &self.0.to {
-            ProducedTo::Topic { name, is_internal: true } => {
-                To::Topic(internal_name(parts.application_id(), name.as_str()))
-            }
-            ProducedTo::Topic { name, is_internal: false } => To::Topic(name.clone()),
+            ProducedTo::Topic { .. } => To::Topic(parts.sink_topic(index)),
             ProducedTo::Chosen(choose) => To::Chosen(choose.clone()),
         };
         let (serdes, partitioner) = (self.0.serdes.clone(), self.0.partitioner.clone());

@@ -37,11 +37,12 @@ pub(crate) use queue::RawRecord;
 use crate::TaskId;
 use crate::failure::TaskError;
 use crate::operator::SourceInstance;
+use crate::store_ref::{LiveStores, StoreRef};
 use crate::topology::{Graph, NodeKind, StoreInfo, Subtopology, Topology, internal_name};
 use hashbrown::HashMap;
 use millstream_protocol::record::Batch;
 use millstream_protocol::{Decompressor, Offset, Timestamp, TopicName, TopicPartition};
-use millstream_state::{LayeredStore, OrderedStore, RecordScope};
+use millstream_state::{LayeredStore, OrderedStore, RecordScope, StateStore};
 use partition_group::PartitionGroup;
 use queue::Queue;
 use std::fmt;
@@ -60,6 +61,8 @@ pub struct Task {
     commits: TaskCommits,
     decompressor: Decompressor,
     retry: Option<processing::Retry>,
+    /// Its stores, by their place in the graph.
+    layers: Vec<Option<LayeredStore>>,
 }
 impl Task {
     /// Builds the instance of a sub-topology's nodes for one task.
@@ -99,6 +102,7 @@ impl Task {
             commits: TaskCommits::new(id, stores, positions),
             decompressor: Decompressor::new(),
             retry: None,
+            layers,
         })
     }
     /// Adds batches to a partition, in the order of the log and without those of aborted transactions. `next_offset` is the offset
@@ -124,6 +128,12 @@ impl Task {
     #[must_use]
     pub fn commits(&self) -> TaskCommits {
         self.commits.clone()
+    }
+    /// A view of one of its stores, if it has that one. Read it only while nobody else runs the task.
+    #[must_use]
+    pub fn open_store<S: StateStore>(&self, store: &StoreRef<S>) -> Option<S> {
+        let live = LiveStores { recipes: &self.frame.graph.stores, layers: &self.layers };
+        self.layers.get(store.index())?.is_some().then(|| live.open(store.index()))
     }
     /// Its partitions, with how many bytes wait in each.
     pub fn buffered(&self) -> impl Iterator<Item = (&TopicPartition, usize)> {

@@ -4,7 +4,8 @@ use super::edge::{Child, Children, Outputs, Shared, Side};
 use crate::Data;
 use crate::operator::SourceInstance;
 use crate::store_ref::LiveStores;
-use crate::topology::{Graph, Parent};
+use crate::topology::{Graph, NodeKind, Parent};
+use millstream_protocol::TopicName;
 use millstream_state::LayeredStore;
 
 pub(crate) struct Parts<'t> {
@@ -48,7 +49,11 @@ impl<'t> Parts<'t> {
     pub(crate) const fn live_stores(&self) -> LiveStores<'t> {
         LiveStores { recipes: self.graph.stores.as_slice(), layers: self.layers }
     }
-    pub(crate) const fn application_id(&self) -> &str {
-        self.application_id
+    /// The topic of a sink that is not chosen by record: the graph's word counts, since a topic may be named late.
+    pub(crate) fn sink_topic(&self, node: usize) -> TopicName {
+        match &self.graph.nodes[node].kind {
+            NodeKind::Sink { topic: Some(topic) } => topic.full_name(self.application_id),
+            _ => unreachable!("asked for by the recipe of a sink with a topic"),
+        }
     }
 }

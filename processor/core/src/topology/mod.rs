@@ -66,6 +66,14 @@ impl Topology {
             .collect()
     }
 
+    /// The same as one sub-topology, so that one task runs all of it: what a test driver does, as Kafka's. Stream time is then one
+    /// for all, and records are taken by time across all topics.
+    #[must_use]
+    pub fn into_one(mut self) -> Self {
+        self.subtopologies = [Subtopology::whole(&self.graph)].into();
+        self
+    }
+
     pub(crate) fn new(graph: Graph) -> Result<Self, TopologyError> {
         let problems = graph.problems();
         if !problems.is_empty() {

@@ -45,6 +45,10 @@ impl Subtopology {
         &self.nodes
     }
 
+    /// All nodes of a graph.
+    pub(super) fn whole(graph: &Graph) -> Self {
+        Self::new(0, graph, (0..graph.nodes.len()).collect())
+    }
     fn new(id: u32, graph: &Graph, nodes: Vec<usize>) -> Self {
         let mut subtopology =
             Self { id, nodes, source_topics: Vec::new(), sink_topics: Vec::new(), stores: Vec::new() };
