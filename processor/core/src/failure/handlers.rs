@@ -72,6 +72,11 @@ pub struct TaskError {
     source: ProcessorError,
 }
 impl TaskError {
+    /// Of a task whose user code panicked.
+    #[must_use]
+    pub fn panicked(task: TaskId, source: impl Into<ProcessorError>) -> Self {
+        Self::new(task, None, "user code panicked".to_owned(), source.into())
+    }
     pub(crate) fn new(task: TaskId, node: Option<&str>, doing: String, source: ProcessorError) -> Self {
         Self { task, node: node.map(str::to_owned), doing, source }
     }

@@ -182,7 +182,7 @@ fn layers(
     for store in subtopology.stores() {
         // Serdes are told this name also where there is no changelog.
         let changelog = internal_name(application_id, &format!("{}-changelog", store.name()));
-        layers[store.index] = Some(LayeredStore::new(store.spec(), base(store), changelog, scope.clone()));
+        layers[store.index] = Some(LayeredStore::new(store.spec().clone(), base(store), changelog, scope.clone()));
     }
     layers
 }

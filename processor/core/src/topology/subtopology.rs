@@ -99,8 +99,10 @@ impl StoreInfo {
         (!matches!(self.changelog(), ChangelogOptions::Off))
             .then(|| super::graph::internal_name(application_id, &changelog_base(&self.name)))
     }
-    pub(crate) fn spec(&self) -> StoreSpec {
-        self.recipe.spec().clone()
+    /// What it was asked to be. Its name there is the one that its builder had.
+    #[must_use]
+    pub fn spec(&self) -> &StoreSpec {
+        self.recipe.spec()
     }
     /// Where it keeps what is committed.
     #[must_use]
