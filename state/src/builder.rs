@@ -92,6 +92,11 @@ impl<S: StateStore> StoreBuilder<S> {
         self.spec.changelog = options;
         self
     }
+    /// Changes its name: for an operator that is named after it was made.
+    pub fn named(mut self, name: &str) -> Self {
+        self.spec.name = name.into();
+        self
+    }
     /// What was asked for.
     #[must_use]
     pub const fn spec(&self) -> &StoreSpec {
