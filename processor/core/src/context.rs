@@ -43,7 +43,13 @@ impl<V> ProcessorContext<'_, SameKey<V>> {
     /// `punctuate`: this processor fails if it emits there.
     pub fn emit_value(&mut self, value: V) {
         if !self.frame.is_stopped() {
-            self.port.forward(SameKey(value), self.frame);
+            self.port.forward(SameKey { value, timestamp: None }, self.frame);
+        }
+    }
+    /// [`emit_value`](Self::emit_value) at another time.
+    pub fn emit_value_at(&mut self, value: V, timestamp: Timestamp) {
+        if self.may_go_on(timestamp) {
+            self.port.forward(SameKey { value, timestamp: Some(timestamp) }, self.frame);
         }
     }
 }

@@ -60,6 +60,10 @@ impl<K, V> Record<K, V> {
 
 /// Output of a processor that keeps the input's key: the next operator need not repartition.
 #[derive(Debug)]
-pub struct SameKey<V>(pub(crate) V);
+pub struct SameKey<V> {
+    pub(crate) value: V,
+    /// None: that of what is being processed.
+    pub(crate) timestamp: Option<Timestamp>,
+}
 /// Output of a processor that forwards nothing.
 pub type NoOutput = Record<Infallible, Infallible>;

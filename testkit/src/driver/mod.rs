@@ -135,6 +135,10 @@ impl TopologyTestDriver {
     pub fn crash_and_restart(&mut self) {
         or_panic(self.run.get_mut().crash_and_restart());
     }
+    /// Closes the processors.
+    pub fn close(self) {
+        self.run.into_inner().close();
+    }
     /// All that was written so far, changelogs and repartition topics too, in order.
     #[must_use]
     pub fn records(&self) -> Vec<DriverRecord> {

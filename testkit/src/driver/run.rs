@@ -97,6 +97,9 @@ impl Run {
         }
         self.start()
     }
+    pub(super) fn close(mut self) {
+        self.task.close();
+    }
     pub(super) fn records(&self, start: usize) -> Vec<DriverRecord> {
         self.written.after(start)
     }

@@ -7,6 +7,7 @@ use super::stream::KStream;
 use crate::topic::{Serdes, Topic};
 use crate::{Consumed, Data, NodeRef, Produced, Record, processor_fn};
 use millstream_state::DefaultSerde;
+use std::sync::Arc;
 
 /// A repartition topic's name, without the application's id.
 pub(super) fn topic_name(base: &str) -> String {
@@ -15,7 +16,7 @@ pub(super) fn topic_name(base: &str) -> String {
 
 /// Repartitioning.
 impl<K: Data, V: Data> KStream<K, V> {
-    /// Through a topic of the application's own, partitioned by the key.
+    /// Through a topic of the application's own, partitioned by the key. Records with a null key end here.
     pub fn repartition(&self) -> Self
     where
         K: DefaultSerde,
@@ -45,7 +46,8 @@ impl<K: Data, V: Data> KStream<K, V> {
         }
         stream
     }
-    /// Adds the topic's writer and reader. Kafka has a filter before them, and gives them numbers if the topic has one.
+    /// Adds the topic's writer and reader, and before them a filter: a null key belongs to no partition. Kafka's names are numbers
+    /// where the topic has one.
     pub(super) fn through(&self, base: &str, is_named: bool, serdes: Serdes<K, V>) -> Through<K, V> {
         let topic = Topic::internal(topic_name(base), serdes);
         let mut state = self.graph.state();
@@ -56,9 +58,13 @@ impl<K: Data, V: Data> KStream<K, V> {
         };
         let (sink, filter, source) =
             (name(Kind::SINK, "sink"), name(Kind::FILTER, "filter"), name(Kind::SOURCE, "source"));
-        let filter = state.topology.add_processor(&filter, &self.node, || {
-            processor_fn(|record: Record<K, V>, ctx| {
-                ctx.forward(record);
+        let keys = Arc::clone(topic.key_serde());
+        let filter = state.topology.add_processor(&filter, &self.node, move || {
+            let keys = Arc::clone(&keys);
+            processor_fn(move |record: Record<K, V>, ctx| {
+                if !keys.is_null(&record.key) {
+                    ctx.forward(record);
+                }
                 Ok(())
             })
         });

@@ -13,6 +13,7 @@ use crate::{ProcessorError, TaskId};
 use bytes::Bytes;
 use millstream_protocol::{Headers, Offset, Timestamp, TopicPartition};
 use millstream_state::SerdeError;
+use millstream_state::serde::Part;
 use std::time::Duration;
 
 /// Answers a failure.
@@ -111,7 +112,8 @@ pub enum OnProcessingFailure {
     Continue,
     /// Undoes all that the record has written and forwarded, and leaves it out.
     Skip,
-    /// Undoes it and tries the record again after this time; the task's other records wait.
+    /// Undoes it and tries the record again after this time; the task's other records wait. In a punctuation as `Skip`: there is no
+    /// record, and the next tick comes.
     Retry(Duration),
     /// Undoes it, sends the record's bytes to this topic, with headers that say why, and goes on.
     DeadLetter(String),
@@ -129,6 +131,8 @@ pub struct ProductionFailure {
     pub node: String,
     /// Where it was going.
     pub topic: String,
+    /// Which half of it could not be serialized, if that was it.
+    pub part: Option<Part>,
     /// Whether the same may succeed later.
     pub is_retriable: bool,
     /// Why.

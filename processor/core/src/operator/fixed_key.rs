@@ -72,11 +72,12 @@ struct KeyedPort<K, V> {
     children: Children<K, V>,
 }
 impl<K: Data, V: Data> Port<SameKey<V>> for KeyedPort<K, V> {
-    fn forward(&mut self, SameKey(value): SameKey<V>, frame: &mut Frame) {
+    fn forward(&mut self, SameKey { value, timestamp }: SameKey<V>, frame: &mut Frame) {
         match self.key.clone() {
             Some(key) => {
                 let record = frame.record(key, value);
-                self.children.forward(record, frame);
+                let timestamp = timestamp.unwrap_or(record.timestamp);
+                self.children.forward(record.with_timestamp(timestamp), frame);
             }
             None => frame.raise("`emit_value` outside of a record: there is no key".into()),
         }

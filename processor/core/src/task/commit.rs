@@ -123,6 +123,11 @@ impl Finished {
         self.stores.iter().for_each(LayeredStore::drop_record);
         scope.end_record();
     }
+    /// There is no record before this offset. That alone is nothing to commit.
+    pub(super) fn pass(&mut self, input: usize, next: Offset) {
+        let position = &mut self.positions[input];
+        position.next = position.next.max(Some(next));
+    }
     pub(super) fn advance(&mut self, input: usize, next: Offset, partition_time: Option<Timestamp>) {
         let position = &mut self.positions[input];
         (position.next, position.partition_time) = (Some(next), partition_time);

@@ -8,6 +8,7 @@ use crate::failure::{
 };
 use millstream_protocol::TopicName;
 use millstream_state::SerdeError;
+use millstream_state::serde::Part;
 
 impl Frame {
     /// A node's user code failed.
@@ -36,24 +37,28 @@ impl Frame {
             OnProcessingFailure::DeadLetter(topic) => self.bury(letter, TopicName::from(topic)),
         }
     }
-    /// A record has no bytes.
-    pub(super) fn production_failed(&mut self, node: usize, topic: &TopicName, error: ProcessorError) {
-        self.production(Some(node), topic, error);
-    }
     /// The collector did not take these.
     pub(super) fn refused(&mut self, node: Option<usize>, refused: Vec<Refused>) {
         for Refused { topic, error } in refused {
             if self.stop.is_none() {
-                self.production(node, &topic, error);
+                self.production_failed(node, &topic, None, error);
             }
         }
     }
-    fn production(&mut self, node: Option<usize>, topic: &TopicName, error: ProcessorError) {
+    /// A record has no bytes, or was not taken.
+    pub(super) fn production_failed(
+        &mut self,
+        node: Option<usize>,
+        topic: &TopicName,
+        part: Option<Part>,
+        error: ProcessorError,
+    ) {
         let failure = ProductionFailure {
             origin: self.origin(),
             task: self.task,
             node: node.map_or_else(String::new, |node| self.node_name(node).to_owned()),
             topic: topic.as_str().to_owned(),
+            part,
             is_retriable: false,
             error,
         };

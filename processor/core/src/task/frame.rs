@@ -145,7 +145,7 @@ impl Frame {
         match self.outputs.write(written) {
             Ok(()) if self.outputs.bytes() > RECORD_BUDGET => self.overflow(node),
             Ok(()) => {}
-            Err(error) => self.production_failed(node, &topic, error.into()),
+            Err((part, error)) => self.production_failed(Some(node), &topic, Some(part), error.into()),
         }
     }
     pub(crate) fn partition_count(&mut self, topic: &TopicName) -> usize {

@@ -31,11 +31,18 @@ struct Output {
     value: Option<Range<usize>>,
 }
 impl Outputs {
-    pub(super) fn write<K: 'static, V: 'static>(&mut self, written: Written<'_, K, V>) -> Result<(), SerdeError> {
+    pub(super) fn write<K: 'static, V: 'static>(
+        &mut self,
+        written: Written<'_, K, V>,
+    ) -> Result<(), (Part, SerdeError)> {
         let start = self.bytes.len();
         let Written { topic, partition, timestamp, mut headers, key, value } = written;
-        let parts = self.serialize(key, SerdeContext::new(&topic, Part::Key).writing(&mut headers)).and_then(|key| {
-            Ok((key, self.serialize(value, SerdeContext::new(&topic, Part::Value).writing(&mut headers))?))
+        let key = self
+            .serialize(key, SerdeContext::new(&topic, Part::Key).writing(&mut headers))
+            .map_err(|error| (Part::Key, error));
+        let parts = key.and_then(|key| {
+            let ctx = SerdeContext::new(&topic, Part::Value).writing(&mut headers);
+            self.serialize(value, ctx).map(|value| (key, value)).map_err(|error| (Part::Value, error))
         });
         match parts {
             Ok((key, value)) => self.records.push(Output { topic, partition, timestamp, headers, key, value }),

@@ -111,7 +111,12 @@ impl Task {
             let raw = queue
                 .next_raw(&mut self.decompressor)
                 .map_err(|error| unreadable(self.frame.task, &queue.partition, error))?;
-            let Some(raw) = raw else { return Ok(()) };
+            let Some(raw) = raw else {
+                if let Some(end) = queue.take_end() {
+                    self.commits.lock().pass(input, end);
+                }
+                return Ok(());
+            };
             let (offset, source) = (raw.offset, &mut self.sources[queue.source]);
             match source.load(queue.input, &queue.partition.topic, &raw, queue.partition_time) {
                 Loaded::Ready(time) => {

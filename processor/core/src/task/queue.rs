@@ -51,6 +51,8 @@ pub(super) struct Queue {
     position: Option<Offset>,
     /// The offset after all that was fed.
     fed_to: Option<Offset>,
+    /// Whether an end that holds no record has yet to be told to the commit.
+    is_end_new: bool,
     waiting_bytes: usize,
     open_bytes: usize,
 }
@@ -67,6 +69,7 @@ impl Queue {
             open: None,
             position: None,
             fed_to: None,
+            is_end_new: false,
             waiting_bytes: 0,
             open_bytes: 0,
         }
@@ -81,6 +84,11 @@ impl Queue {
             self.waiting.push_back(batch);
         }
         self.fed_to = Some(next_offset);
+        self.is_end_new = true;
+    }
+    /// The offset after all that was fed, once, when there is no record left before it: markers and gaps are passed.
+    pub(super) fn take_end(&mut self) -> Option<Offset> {
+        (std::mem::take(&mut self.is_end_new) && self.is_drained()).then_some(self.fed_to).flatten()
     }
     /// The next record's bytes, of the open batch or the next one.
     pub(super) fn next_raw(&mut self, decompressor: &mut Decompressor) -> Result<Option<RawRecord>, RecordError> {

@@ -200,7 +200,10 @@ impl TopologyBuilder {
             self.problems.push(format!("node `{node}`: a store is not of this topology"));
             keys.retain(|key| key.builder == self.id);
         }
-        (keys.into_iter().map(|key| key.index).collect(), stores.open())
+        let mut indexes: Vec<usize> = keys.into_iter().map(|key| key.index).collect();
+        indexes.sort_unstable();
+        indexes.dedup();
+        (indexes, stores.open())
     }
 }
 impl Default for TopologyBuilder {
