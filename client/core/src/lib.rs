@@ -8,3 +8,5 @@ pub mod cluster;
 pub mod connection;
 pub mod fetch;
 pub mod group;
+pub mod produce;
+pub mod transaction;

@@ -16,7 +16,7 @@ pub(crate) use call::{Call, Target};
 pub(crate) use view::View;
 
 use crate::runtime::{Runtime, Task};
-use crate::{Error, Properties};
+use crate::{Error, Producer, ProducerBuilder, Properties};
 use hub::Hub;
 use std::sync::Arc;
 
@@ -45,6 +45,10 @@ impl Client {
     /// Starts with a properties file's keys.
     pub fn from_properties(properties: &Properties) -> ClientBuilder {
         ClientBuilder::from_properties(properties)
+    }
+    /// A producer over these connections.
+    pub fn producer(&self) -> ProducerBuilder {
+        Producer::builder(self)
     }
 
     /// A client of the same cluster, with connections and tasks of its own on another runtime: for a thread that nothing

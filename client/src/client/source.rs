@@ -15,12 +15,17 @@ enum Source {
 }
 
 impl ClientSource {
-    /// Asks the options that follow for its brokers.
-    pub(crate) fn unset() -> Self {
+    /// Names no brokers yet: the option `bootstrap.servers` is to.
+    #[must_use]
+    pub fn unset() -> Self {
         ClientBuilder::empty().into()
     }
     /// Sets an option of the client by its key, for a role that does not have it.
-    pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be, nobody knows the key, or the client is already there and has its own.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
         match &mut self.0 {
             Source::Builder(builder) => builder.try_set(key, value).unwrap_or_else(|| check_foreign(key)),
             Source::Client(_) if super::ClientOptions::KEYS.contains(&key) => {
@@ -29,8 +34,16 @@ impl ClientSource {
             Source::Client(_) => check_foreign(key),
         }
     }
-    /// A client, connected if it is new.
-    pub(crate) async fn connect(self) -> Result<Client, Error> {
+    /// The client, connected if it is new.
+    ///
+    /// # Errors
+    ///
+    /// As [`ClientBuilder::build`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped early, it leaves nothing behind.
+    pub async fn connect(self) -> Result<Client, Error> {
         match self.0 {
             Source::Builder(builder) => builder.build().await,
             Source::Client(client) => Ok(client),

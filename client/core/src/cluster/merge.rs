@@ -1,7 +1,6 @@
 //! What a metadata answer, or a hint in another answer, changes in the picture.
 
 use super::image::{Broker, Image, Partition, Topic};
-use millstream_protocol::messages::Uuid;
 use millstream_protocol::messages::metadata_response::{
     MetadataResponse, MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
@@ -170,14 +169,4 @@ fn broker(answer: &MetadataResponseBroker) -> Option<Broker> {
 
 fn node(id: i32) -> Option<NodeId> {
     (id >= 0).then(|| NodeId::new(id))
-}
-
-/// Whether an id is the one that means none.
-trait Nil {
-    fn is_nil(&self) -> bool;
-}
-impl Nil for Uuid {
-    fn is_nil(&self) -> bool {
-        self.as_u128() == 0
-    }
 }
