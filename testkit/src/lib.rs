@@ -4,5 +4,5 @@ mod broker;
 mod cluster;
 mod driver;
 
-pub use cluster::{ClusterRecord, FaultRule, RequestLog, TestCluster, TestClusterBuilder};
+pub use cluster::{ClusterRecord, FaultRule, RequestLog, StartError, TestCluster, TestClusterBuilder};
 pub use driver::{DriverOptions, DriverRecord, TestInput, TestOutput, TopologyTestDriver};

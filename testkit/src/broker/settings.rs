@@ -18,6 +18,8 @@ pub(crate) struct Settings {
     pub(crate) max_fetch_sessions: usize,
     pub(crate) fetch_max_bytes: usize,
     pub(crate) delete_topics: bool,
+    /// Of `__consumer_offsets` and `__transaction_state`.
+    pub(crate) internal_topic_partitions: usize,
     /// How long a transaction stays prepared before its markers are written.
     pub(crate) marker_delay_ms: i64,
     /// The epoch that new producer ids begin with.
@@ -45,6 +47,7 @@ impl Settings {
             max_fetch_sessions: 1000,
             fetch_max_bytes: 57_671_680,
             delete_topics: true,
+            internal_topic_partitions: 50,
             marker_delay_ms: 0,
             producer_epoch_start: 0,
             topic_defaults: BTreeMap::new(),
@@ -66,6 +69,7 @@ impl Settings {
             "transaction.version" => self.transaction_version = parse(key, value)?,
             "max.incremental.fetch.session.cache.slots" => self.max_fetch_sessions = parse(key, value)?,
             "fetch.max.bytes" => self.fetch_max_bytes = parse(key, value)?,
+            "offsets.topic.num.partitions" => self.internal_topic_partitions = parse(key, value)?,
             "delete.topic.enable" => self.delete_topics = parse(key, value)?,
             "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = parse(key, value)?,
             "millstream.producer.epoch.start" => self.producer_epoch_start = parse(key, value)?,

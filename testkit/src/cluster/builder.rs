@@ -12,6 +12,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
+/// Why a cluster did not start: an option that is wrong, a port that is taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct StartError(String);
+
 /// Options of a cluster.
 #[derive(Debug, Clone)]
 #[must_use]
@@ -69,7 +74,10 @@ impl TestClusterBuilder {
     /// # Errors
     ///
     /// When an option is unknown or cannot be what it was set to, or a port is taken: a sentence that says which.
-    pub fn try_start(self) -> Result<TestCluster, String> {
+    pub fn try_start(self) -> Result<TestCluster, StartError> {
+        self.build().map_err(StartError)
+    }
+    fn build(self) -> Result<TestCluster, String> {
         let settings = self.settings()?;
         let listeners = self.listen()?;
         let addresses: Vec<SocketAddr> = listeners

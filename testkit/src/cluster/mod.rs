@@ -10,7 +10,7 @@ mod request_log;
 mod shared;
 mod thread;
 
-pub use builder::TestClusterBuilder;
+pub use builder::{StartError, TestClusterBuilder};
 pub use fault_rule::FaultRule;
 pub use records::ClusterRecord;
 pub use request_log::RequestLog;
@@ -157,11 +157,12 @@ impl TestCluster {
     ///
     /// # Panics
     ///
-    /// When there is no such broker.
+    /// When there is no such broker, or another program has taken its port meanwhile.
     pub fn restart(&self, node: impl Into<NodeId>) {
         let node = node.into();
+        let listens = self.nodes().restart(node, &self.shared);
+        assert!(listens.is_ok(), "node {node} cannot listen again: {listens:?}");
         self.with_broker(|broker| broker.restart(node));
-        self.nodes().restart(node, &self.shared);
     }
     /// Lets another broker lead.
     ///

@@ -6,19 +6,35 @@ use millstream_protocol::NodeId;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
-/// Between two tries to listen at the address of a broker that is on its way out.
-const RETRY: Duration = Duration::from_millis(1);
+/// Before the next try to accept, when there was nothing to accept with.
+const PAUSE: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 struct Listening {
     address: SocketAddr,
-    task: Option<JoinHandle<()>>,
+    running: Option<Running>,
+}
+
+/// A listener's task, and how to end it.
+#[derive(Debug)]
+struct Running {
+    stop: oneshot::Sender<()>,
+    ended: mpsc::Receiver<()>,
+}
+impl Running {
+    /// Ends the listener and its connections; they are gone when this returns.
+    fn end(self) {
+        drop(self.stop);
+        // An error says that the other half is gone: ended, too.
+        let _ = self.ended.recv();
+    }
 }
 
 /// All brokers' listeners.
@@ -33,32 +49,38 @@ impl Nodes {
     }
     pub(super) fn add(&mut self, id: NodeId, listener: std::net::TcpListener, shared: &Arc<Shared>) -> io::Result<()> {
         let address = listener.local_addr()?;
-        listener.set_nonblocking(true)?;
-        let listener = {
-            let _inside = self.runtime.enter();
-            TcpListener::from_std(listener)?
-        };
-        let task = self.runtime.spawn(accept(listener, id, Arc::clone(shared)));
-        self.by_id.insert(id, Listening { address, task: Some(task) });
+        let running = Some(self.run(id, listener, shared)?);
+        self.by_id.insert(id, Listening { address, running });
         Ok(())
     }
-    /// Ends a broker's listener and with it its connections.
+    fn run(&self, id: NodeId, listener: std::net::TcpListener, shared: &Arc<Shared>) -> io::Result<Running> {
+        listener.set_nonblocking(true)?;
+        let _inside = self.runtime.enter();
+        let listener = TcpListener::from_std(listener)?;
+        let (stop, stopped) = oneshot::channel();
+        let (end, ended) = mpsc::channel();
+        let shared = Arc::clone(shared);
+        self.runtime.spawn(async move {
+            accept(listener, id, shared, stopped).await;
+            drop(end);
+        });
+        Ok(Running { stop, ended })
+    }
+    /// Ends a broker's listener and its connections.
     pub(super) fn crash(&mut self, id: NodeId) {
-        if let Some(task) = self.find(id).task.take() {
-            task.abort();
+        if let Some(running) = self.find(id).running.take() {
+            running.end();
         }
     }
-    pub(super) fn restart(&mut self, id: NodeId, shared: &Arc<Shared>) {
-        let (runtime, shared) = (self.runtime.clone(), Arc::clone(shared));
+    /// Lets a broker listen again where it did.
+    pub(super) fn restart(&mut self, id: NodeId, shared: &Arc<Shared>) -> io::Result<()> {
         let listening = self.find(id);
-        if listening.task.is_some() {
-            return;
+        if listening.running.is_none() {
+            let listener = std::net::TcpListener::bind(listening.address)?;
+            let running = self.run(id, listener, shared)?;
+            self.find(id).running = Some(running);
         }
-        let address = listening.address;
-        listening.task = Some(runtime.spawn(async move {
-            let listener = listen(address).await;
-            accept(listener, id, shared).await;
-        }));
+        Ok(())
     }
     fn find(&mut self, id: NodeId) -> &mut Listening {
         match self.by_id.get_mut(&id) {
@@ -69,19 +91,11 @@ impl Nodes {
 }
 impl Drop for Nodes {
     fn drop(&mut self) {
-        self.by_id.values().filter_map(|listening| listening.task.as_ref()).for_each(JoinHandle::abort);
+        self.by_id.values_mut().filter_map(|listening| listening.running.take()).for_each(Running::end);
     }
 }
 
-async fn listen(address: SocketAddr) -> TcpListener {
-    loop {
-        match TcpListener::bind(address).await {
-            Ok(listener) => return listener,
-            Err(_) => tokio::time::sleep(RETRY).await,
-        }
-    }
-}
-async fn accept(listener: TcpListener, node: NodeId, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, node: NodeId, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
     // Owned by this task: when it ends, they end.
     let mut connections = JoinSet::new();
     loop {
@@ -91,9 +105,12 @@ async fn accept(listener: TcpListener, node: NodeId, shared: Arc<Shared>) {
                     connections.spawn(connection::serve(stream, from, node, Arc::clone(&shared)));
                 }
                 // Out of file descriptors, most likely: it passes.
-                Err(_) => tokio::time::sleep(RETRY).await,
+                Err(_) => tokio::time::sleep(PAUSE).await,
             },
             Some(_) = connections.join_next() => {}
+            _ = &mut stopped => break,
         }
     }
+    drop(listener);
+    connections.shutdown().await;
 }

@@ -23,7 +23,7 @@ impl<'c> RequestLog<'c> {
         self.0.with_broker(|broker| broker.request_count(api, Some(node)))
     }
     /// How many records of a topic fetches have carried away, all partitions together. A record counts each time; markers of transactions
-    /// count too, and so does what lay behind the wanted offset in a batch.
+    /// count too, what lies in a batch before the wanted offset does not.
     #[must_use]
     pub fn fetched_records(&self, topic: &str) -> u64 {
         self.fetched_records_by_partition(topic).into_iter().sum()

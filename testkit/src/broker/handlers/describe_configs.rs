@@ -4,7 +4,7 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::config::{OPTIONS, TopicOption};
-use crate::broker::topics::topic::Topic;
+use crate::broker::topics::topic::{FROM_CLUSTER, Topic, is_set_by_cluster};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::describe_configs_request::DescribeConfigsResource;
 use millstream_protocol::messages::describe_configs_response::{
@@ -86,8 +86,10 @@ fn synonyms_of(topic: &Topic, option: &TopicOption) -> Vec<DescribeConfigsSynony
     };
     let own = topic.configs.get(option.name).map(|value| synonym(option.name, value, FROM_TOPIC));
     let inherited = topic.defaults.get(option.name).map(|value| synonym(option.broker_key, value, FROM_FILE));
-    let default = (!option.broker_key.is_empty()).then(|| synonym(option.broker_key, option.default, FROM_DEFAULT));
-    own.into_iter().chain(inherited).chain(default).collect()
+    let default = option.has_broker_default().then(|| synonym(option.broker_key, option.default, FROM_DEFAULT));
+    let by_cluster =
+        is_set_by_cluster(option.name).then(|| synonym(option.broker_key, topic.inherited(option.name), FROM_CLUSTER));
+    own.into_iter().chain(by_cluster).chain(inherited).chain(default).collect()
 }
 fn describe_broker(name: &str, value: &str) -> DescribeConfigsResourceResult {
     DescribeConfigsResourceResult::default()

@@ -3,9 +3,13 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
+use crate::broker::topics::{OFFSETS_TOPIC, TRANSACTIONS_TOPIC};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::find_coordinator_response::Coordinator;
 use millstream_protocol::messages::{BrokerId, FindCoordinatorRequest, FindCoordinatorResponse, StrBytes};
+
+const GROUP: i8 = 0;
+const TRANSACTION: i8 = 1;
 
 pub(super) struct FindCoordinator;
 
@@ -28,9 +32,11 @@ impl Handler for FindCoordinator {
     }
 }
 
-fn find(broker: &Broker, key: &StrBytes, key_type: i8) -> Coordinator {
-    if !matches!(key_type, 0 | 1) {
-        return failed(key, ErrorCode::INVALID_REQUEST);
+fn find(broker: &mut Broker, key: &StrBytes, key_type: i8) -> Coordinator {
+    match key_type {
+        GROUP => broker.ensure_internal(OFFSETS_TOPIC),
+        TRANSACTION => broker.ensure_internal(TRANSACTIONS_TOPIC),
+        _ => return failed(key, ErrorCode::INVALID_REQUEST),
     }
     match broker.nodes.coordinator(key) {
         None => failed(key, ErrorCode::COORDINATOR_NOT_AVAILABLE),
@@ -57,4 +63,19 @@ fn single(found: Coordinator) -> FindCoordinatorResponse {
         .with_node_id(found.node_id)
         .with_host(found.host)
         .with_port(found.port)
+}
+
+impl Broker {
+    /// Makes an internal topic when somebody first needs its owner, as Kafka does. It stays empty: what it would hold is kept elsewhere.
+    fn ensure_internal(&mut self, name: &str) {
+        if self.has_topic(name) {
+            return;
+        }
+        let partitions = self.settings.internal_topic_partitions;
+        let id = self.create_topic(name, partitions);
+        let configs = [("cleanup.policy", "compact"), ("compression.type", "producer"), ("segment.bytes", "104857600")];
+        if let Some(topic) = self.topics.find_id_mut(id) {
+            topic.configs = configs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        }
+    }
 }

@@ -122,6 +122,9 @@ fn try_write(
 ) -> Result<Written, ErrorCode> {
     let nodes = &broker.nodes;
     let topic = find(broker, call, asked)?;
+    if topic.is_internal() {
+        return Err(ErrorCode::INVALID_TOPIC_EXCEPTION);
+    }
     let partition = topic.partition(data.index).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
     partition.check_leader(call.node, -1)?;
     if request.acks == -1 {

@@ -88,8 +88,9 @@ impl Batch {
     pub(crate) fn next_offset(&self) -> i64 {
         self.last_offset() + 1
     }
-    pub(crate) fn count(&self) -> u64 {
-        u64::from(self.last_offset_delta.unsigned_abs()) + 1
+    /// How many offsets it has from one on.
+    pub(crate) fn count_from(&self, offset: i64) -> u64 {
+        u64::try_from(self.next_offset() - self.base_offset.max(offset)).unwrap_or(0)
     }
     /// The sequence of its last record; sequences wrap to zero.
     pub(crate) fn last_sequence(&self) -> i32 {

@@ -109,7 +109,7 @@ impl Log {
                 break;
             }
             slice.len += batch.bytes.len();
-            slice.records += batch.count();
+            slice.records += batch.count_from(from);
             slice.end = batch.next_offset();
             slice.chunks.push(batch.bytes.clone());
         }

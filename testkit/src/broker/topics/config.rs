@@ -33,6 +33,12 @@ pub(crate) struct TopicOption {
     allowed: &'static [&'static str],
 }
 impl TopicOption {
+    /// Whether the broker has a default under its own key that DescribeConfigs shows. Where the broker's key in milliseconds shadows one in
+    /// hours or minutes, it has none.
+    pub(crate) fn has_broker_default(&self) -> bool {
+        !self.broker_key.is_empty()
+            && !matches!(self.name, "flush.ms" | "retention.ms" | "segment.jitter.ms" | "segment.ms")
+    }
     /// Says what is wrong with a value, in Kafka's words.
     pub(crate) fn check(&self, value: &str) -> Result<(), String> {
         let is_valid = match self.kind {
@@ -68,11 +74,8 @@ const fn choice(
     TopicOption { name, broker_key, default, kind, allowed }
 }
 
-/// All, by name.
+/// All, in the order in which Kafka 4.4 describes them: its tools print them so.
 pub(crate) const OPTIONS: &[TopicOption] = &[
-    choice("cleanup.policy", "log.cleanup.policy", "delete", Kind::List, &["delete", "compact"]),
-    row("compression.gzip.level", "compression.gzip.level", "-1", Kind::Int),
-    row("compression.lz4.level", "compression.lz4.level", "9", Kind::Int),
     choice(
         "compression.type",
         "compression.type",
@@ -80,20 +83,29 @@ pub(crate) const OPTIONS: &[TopicOption] = &[
         Kind::Text,
         &["uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"],
     ),
-    row("compression.zstd.level", "compression.zstd.level", "3", Kind::Int),
-    row("delete.retention.ms", "log.cleaner.delete.retention.ms", "86400000", Kind::Long),
-    row("file.delete.delay.ms", "log.segment.delete.delay.ms", "60000", Kind::Long),
-    row("flush.messages", "log.flush.interval.messages", "9223372036854775807", Kind::Long),
+    row("errors.deadletterqueue.group.enable", "", "false", Kind::Boolean),
+    row("remote.copy.lag.bytes", "log.remote.copy.lag.bytes", "-1", Kind::Long),
+    row("remote.log.delete.on.disable", "", "false", Kind::Boolean),
+    row("leader.replication.throttled.replicas", "", "", Kind::Text),
+    row("remote.storage.enable", "", "false", Kind::Boolean),
+    row("min.insync.replicas", "min.insync.replicas", "1", Kind::Int),
+    row("segment.jitter.ms", "log.roll.jitter.ms", "0", Kind::Long),
+    row("remote.log.copy.disable", "", "false", Kind::Boolean),
+    row("local.retention.ms", "log.local.retention.ms", "-2", Kind::Long),
+    choice("cleanup.policy", "log.cleanup.policy", "delete", Kind::List, &["delete", "compact"]),
     row("flush.ms", "log.flush.interval.ms", "9223372036854775807", Kind::Long),
     row("follower.replication.throttled.replicas", "", "", Kind::Text),
-    row("index.interval.bytes", "log.index.interval.bytes", "4096", Kind::Int),
-    row("leader.replication.throttled.replicas", "", "", Kind::Text),
-    row("local.retention.bytes", "log.local.retention.bytes", "-2", Kind::Long),
-    row("local.retention.ms", "log.local.retention.ms", "-2", Kind::Long),
+    row("compression.lz4.level", "compression.lz4.level", "9", Kind::Int),
+    row("segment.bytes", "log.segment.bytes", "1073741824", Kind::Int),
+    row("retention.ms", "log.retention.ms", "604800000", Kind::Long),
+    row("compression.gzip.level", "compression.gzip.level", "-1", Kind::Int),
+    row("remote.copy.lag.ms", "log.remote.copy.lag.ms", "0", Kind::Long),
+    row("flush.messages", "log.flush.interval.messages", "9223372036854775807", Kind::Long),
+    row("compression.zstd.level", "compression.zstd.level", "3", Kind::Int),
     row("max.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms", "9223372036854775807", Kind::Long),
+    row("file.delete.delay.ms", "log.segment.delete.delay.ms", "60000", Kind::Long),
     row("max.message.bytes", "message.max.bytes", "1048588", Kind::Int),
-    row("message.timestamp.after.max.ms", "log.message.timestamp.after.max.ms", "3600000", Kind::Long),
-    row("message.timestamp.before.max.ms", "log.message.timestamp.before.max.ms", "9223372036854775807", Kind::Long),
+    row("min.compaction.lag.ms", "log.cleaner.min.compaction.lag.ms", "0", Kind::Long),
     choice(
         "message.timestamp.type",
         "log.message.timestamp.type",
@@ -101,18 +113,18 @@ pub(crate) const OPTIONS: &[TopicOption] = &[
         Kind::Text,
         &["CreateTime", "LogAppendTime"],
     ),
-    row("min.cleanable.dirty.ratio", "log.cleaner.min.cleanable.ratio", "0.5", Kind::Double),
-    row("min.compaction.lag.ms", "log.cleaner.min.compaction.lag.ms", "0", Kind::Long),
-    row("min.insync.replicas", "min.insync.replicas", "1", Kind::Int),
+    row("local.retention.bytes", "log.local.retention.bytes", "-2", Kind::Long),
     row("preallocate", "log.preallocate", "false", Kind::Boolean),
-    row("remote.storage.enable", "", "false", Kind::Boolean),
-    row("retention.bytes", "log.retention.bytes", "-1", Kind::Long),
-    row("retention.ms", "log.retention.ms", "604800000", Kind::Long),
-    row("segment.bytes", "log.segment.bytes", "1073741824", Kind::Int),
-    row("segment.index.bytes", "log.index.size.max.bytes", "10485760", Kind::Int),
-    row("segment.jitter.ms", "log.roll.jitter.ms", "0", Kind::Long),
-    row("segment.ms", "log.roll.ms", "604800000", Kind::Long),
+    row("index.interval.bytes", "log.index.interval.bytes", "4096", Kind::Int),
+    row("min.cleanable.dirty.ratio", "log.cleaner.min.cleanable.ratio", "0.5", Kind::Double),
     row("unclean.leader.election.enable", "unclean.leader.election.enable", "false", Kind::Boolean),
+    row("retention.bytes", "log.retention.bytes", "-1", Kind::Long),
+    row("delete.retention.ms", "log.cleaner.delete.retention.ms", "86400000", Kind::Long),
+    row("message.timestamp.after.max.ms", "log.message.timestamp.after.max.ms", "3600000", Kind::Long),
+    row("max.decompressed.message.bytes", "max.decompressed.message.bytes", "2147483639", Kind::Int),
+    row("message.timestamp.before.max.ms", "log.message.timestamp.before.max.ms", "9223372036854775807", Kind::Long),
+    row("segment.ms", "log.roll.ms", "604800000", Kind::Long),
+    row("segment.index.bytes", "log.index.size.max.bytes", "10485760", Kind::Int),
 ];
 
 #[cfg(test)]

@@ -11,6 +11,11 @@ use millstream_protocol::{ErrorCode, NodeId};
 use std::collections::BTreeMap;
 use topic::{Partition, Topic};
 
+/// Where Kafka keeps groups and committed offsets.
+pub(crate) const OFFSETS_TOPIC: &str = "__consumer_offsets";
+/// Where Kafka keeps transactional ids.
+pub(crate) const TRANSACTIONS_TOPIC: &str = "__transaction_state";
+
 /// Kafka's limit for a topic's name.
 const MAX_NAME_LENGTH: usize = 249;
 

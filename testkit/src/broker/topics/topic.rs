@@ -1,6 +1,6 @@
 //! A topic and its partitions.
 
-use super::config;
+use super::{OFFSETS_TOPIC, TRANSACTIONS_TOPIC, config};
 use crate::broker::log::Log;
 use crate::broker::nodes::Nodes;
 use millstream_protocol::messages::{StrBytes, Uuid};
@@ -70,8 +70,12 @@ impl Topic {
     }
     /// An option's value in force.
     pub(crate) fn config(&self, name: &str) -> &str {
-        let set = self.configs.get(name).or_else(|| self.defaults.get(name));
-        set.map_or_else(|| config::option(name).map_or("", |option| option.default), String::as_str)
+        self.configs.get(name).map_or_else(|| self.inherited(name), String::as_str)
+    }
+    /// An option's value if the topic sets none.
+    pub(crate) fn inherited(&self, name: &str) -> &str {
+        let set = self.defaults.get(name).map(String::as_str);
+        set.or_else(|| config::option(name).map(|option| option.default)).unwrap_or_default()
     }
     pub(crate) fn max_message_bytes(&self) -> usize {
         self.config("max.message.bytes").parse().unwrap_or(usize::MAX)
@@ -83,12 +87,13 @@ impl Topic {
         self.config("cleanup.policy").contains("compact")
     }
     pub(crate) fn is_internal(&self) -> bool {
-        matches!(self.name.as_str(), "__consumer_offsets" | "__transaction_state")
+        matches!(self.name.as_str(), OFFSETS_TOPIC | TRANSACTIONS_TOPIC)
     }
 }
 
 /// DescribeConfigs' numbers for where a value comes from.
 const FROM_TOPIC: i8 = 1;
+pub(crate) const FROM_CLUSTER: i8 = 3;
 const FROM_BROKER: i8 = 4;
 const FROM_DEFAULT: i8 = 5;
 
@@ -97,8 +102,14 @@ impl Topic {
     pub(crate) fn source_of(&self, name: &str) -> i8 {
         match (self.configs.contains_key(name), self.defaults.contains_key(name)) {
             (true, _) => FROM_TOPIC,
+            (false, _) if is_set_by_cluster(name) => FROM_CLUSTER,
             (false, true) => FROM_BROKER,
             (false, false) => FROM_DEFAULT,
         }
     }
+}
+
+/// With eligible leader replicas (KIP-966), on by default in Kafka 4.1, this option is one of the cluster's.
+pub(crate) fn is_set_by_cluster(name: &str) -> bool {
+    name == "min.insync.replicas"
 }

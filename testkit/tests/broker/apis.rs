@@ -1,0 +1,79 @@
+//! Which APIs and versions there are.
+
+use crate::client::Connection;
+use millstream_protocol::api;
+use millstream_protocol::messages::{
+    self, ApiVersionsRequest, OffsetFetchRequest, ProduceRequest, Request, RequestKind,
+};
+use millstream_protocol::{ApiKey, ErrorCode, frame};
+use millstream_testkit::TestCluster;
+
+#[tokio::test]
+async fn features_in_force_are_told() {
+    for level in [1, 2] {
+        let cluster = TestCluster::builder().config("transaction.version", &level.to_string()).start().await;
+        let response = Connection::to(&cluster, 0).call(4, &ApiVersionsRequest::default());
+        let finalized =
+            response.finalized_features.iter().find(|feature| feature.name.as_str() == "transaction.version").unwrap();
+        assert_eq!(finalized.max_version_level, level);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_version_of_api_versions_is_refused_in_the_oldest_layout() {
+    let cluster = TestCluster::start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    // ApiVersions 99, correlation id 7, no client id, and the empty tag buffer of a flexible header.
+    connection.send_raw(&[0, 0, 0, 11, 0, 18, 0, 99, 0, 0, 0, 7, 0xff, 0xff, 0]);
+    let payload = connection.payload().unwrap();
+    let (id, response) = frame::decode_response::<ApiVersionsRequest>(0, payload).unwrap();
+    let own = api::supported(ApiKey::API_VERSIONS).unwrap();
+    assert_eq!((id, response.error_code), (7, ErrorCode::UNSUPPORTED_VERSION.get()));
+    let told: Vec<_> = response.api_keys.iter().map(|row| (row.api_key, row.min_version, row.max_version)).collect();
+    assert_eq!(told, [(ApiKey::API_VERSIONS.get(), own.min(), own.max())]);
+}
+
+#[tokio::test]
+async fn every_version_of_every_api_is_answered() {
+    let cluster = TestCluster::start().await;
+    let served = Connection::to(&cluster, 0).call(4, &ApiVersionsRequest::default()).api_keys;
+    assert!(served.len() >= 37);
+    for row in served {
+        for version in row.min_version..=row.max_version {
+            let request = empty_request(ApiKey::new(row.api_key));
+            let mut connection = Connection::to(&cluster, 0);
+            connection.send_any(version, &request);
+            let payload = connection.payload();
+            let payload = payload.unwrap_or_else(|| panic!("{} {version} is answered", request.api()));
+            frame::decode_any_response(request.api(), version, payload)
+                .unwrap_or_else(|error| panic!("{} {version}: {error}", request.api()));
+        }
+    }
+}
+
+/// A request without anything in it.
+fn empty_request(api: ApiKey) -> RequestKind {
+    macro_rules! defaults {
+        ($($request:ident)*) => {
+            $(if api == <messages::$request as Request>::KEY {
+                return messages::$request::default().into();
+            })*
+        };
+    }
+    if api == ApiKey::PRODUCE {
+        // With acks=0, the default, there is no answer.
+        return ProduceRequest { acks: 1, ..ProduceRequest::default() }.into();
+    }
+    if api == ApiKey::OFFSET_FETCH {
+        return OffsetFetchRequest::default().with_topics(Some(Vec::new())).into();
+    }
+    defaults! {
+        FetchRequest ListOffsetsRequest MetadataRequest OffsetCommitRequest FindCoordinatorRequest JoinGroupRequest HeartbeatRequest
+        LeaveGroupRequest SyncGroupRequest DescribeGroupsRequest ListGroupsRequest ApiVersionsRequest CreateTopicsRequest DeleteTopicsRequest
+        DeleteRecordsRequest InitProducerIdRequest OffsetForLeaderEpochRequest AddPartitionsToTxnRequest AddOffsetsToTxnRequest EndTxnRequest
+        WriteTxnMarkersRequest TxnOffsetCommitRequest DescribeConfigsRequest AlterConfigsRequest IncrementalAlterConfigsRequest
+        DescribeLogDirsRequest CreatePartitionsRequest DeleteGroupsRequest OffsetDeleteRequest DescribeClusterRequest DescribeProducersRequest
+        DescribeTransactionsRequest ListTransactionsRequest ListConfigResourcesRequest DescribeTopicPartitionsRequest
+    }
+    panic!("the table of this test lacks {api}")
+}

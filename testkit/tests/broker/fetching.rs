@@ -1,0 +1,132 @@
+//! Fetches: long polls, sessions, isolation, errors.
+
+use crate::client::{Connection, batch, fetch, values, write};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::fetch_request::ForgottenTopic;
+use millstream_protocol::messages::{FetchRequest, MetadataRequest};
+use millstream_protocol::record::Stamp;
+use millstream_testkit::TestCluster;
+
+#[tokio::test]
+async fn a_long_poll_ends_when_data_comes() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut reader = Connection::to(&cluster, 0);
+    let request = FetchRequest { max_wait_ms: 25_000, min_bytes: 1, ..fetch("t", 0, 0, 0) };
+    reader.send(12, &request);
+    write(&mut Connection::to(&cluster, 0), "t", batch(&["a"], &Stamp::plain()));
+    assert_eq!(values(&reader.receive::<FetchRequest>(12)), ["a"]);
+}
+
+#[tokio::test]
+async fn a_long_poll_ends_when_its_time_is_up() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let request = FetchRequest { max_wait_ms: 10, min_bytes: 1, ..fetch("t", 0, 0, 0) };
+    assert_eq!(values(&Connection::to(&cluster, 0).call(12, &request)), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_batch_comes_whole_and_larger_than_asked() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    write(&mut connection, "t", batch(&["a", "b", "c"], &Stamp::plain()));
+    write(&mut connection, "t", batch(&["d"], &Stamp::plain()));
+    let mut request = fetch("t", 0, 1, 0);
+    request.max_bytes = 1;
+    request.topics[0].partitions[0].partition_max_bytes = 1;
+    assert_eq!(values(&connection.call(12, &request)), ["a", "b", "c"]);
+    assert_eq!(cluster.requests().fetched_records("t"), 2);
+}
+
+#[tokio::test]
+async fn offsets_outside_the_log_are_refused() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    write(&mut connection, "t", batch(&["a"], &Stamp::plain()));
+    for (offset, expected) in
+        [(-1, ErrorCode::OFFSET_OUT_OF_RANGE), (1, ErrorCode::NONE), (2, ErrorCode::OFFSET_OUT_OF_RANGE)]
+    {
+        let response = connection.call(12, &fetch("t", 0, offset, 0));
+        assert_eq!(ErrorCode::new(response.responses[0].partitions[0].error_code), expected, "at {offset}");
+    }
+}
+
+#[tokio::test]
+async fn epochs_of_leaders_are_checked() {
+    let cluster = TestCluster::builder().brokers(2).topic("t", 1).start().await;
+    cluster.move_leader(("t", 0), 1);
+    cluster.move_leader(("t", 0), 2);
+    let epoch = Connection::to(&cluster, 1).call(12, &MetadataRequest::default().with_topics(None)).topics[0]
+        .partitions[0]
+        .leader_epoch;
+    for (asked, expected) in [
+        (epoch - 1, ErrorCode::FENCED_LEADER_EPOCH),
+        (epoch, ErrorCode::NONE),
+        (epoch + 1, ErrorCode::UNKNOWN_LEADER_EPOCH),
+    ] {
+        let mut request = fetch("t", 0, 0, 0);
+        request.topics[0].partitions[0].current_leader_epoch = asked;
+        let response = Connection::to(&cluster, 1).call(12, &request);
+        assert_eq!(ErrorCode::new(response.responses[0].partitions[0].error_code), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_waiting_fetch_hears_of_a_new_leader() {
+    let cluster = TestCluster::builder().brokers(2).topic("t", 1).start().await;
+    cluster.move_leader(("t", 0), 1);
+    let mut reader = Connection::to(&cluster, 0);
+    reader.send(12, &FetchRequest { max_wait_ms: 25_000, min_bytes: 1, ..fetch("t", 0, 0, 0) });
+    // The request is on its way: it is being waited for, or comes after the move; both end the same.
+    cluster.move_leader(("t", 0), 2);
+    let response = reader.receive::<FetchRequest>(12);
+    let partition = &response.responses[0].partitions[0];
+    assert_eq!(ErrorCode::new(partition.error_code), ErrorCode::NOT_LEADER_OR_FOLLOWER);
+    assert_eq!(partition.current_leader.leader_id, 2);
+}
+
+#[tokio::test]
+async fn a_session_tells_only_what_changed() {
+    let cluster = TestCluster::builder().topic("a", 1).topic("b", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let mut open = FetchRequest { session_epoch: 0, ..fetch("a", 0, 0, 0) };
+    open.topics.push(fetch("b", 0, 0, 0).topics.remove(0));
+    let opened = connection.call(12, &open);
+    assert!(opened.session_id > 0);
+    assert_eq!(opened.responses.len(), 2);
+
+    let next = |epoch| FetchRequest {
+        session_id: opened.session_id,
+        session_epoch: epoch,
+        max_bytes: 1 << 20,
+        ..FetchRequest::default()
+    };
+    assert!(connection.call(12, &next(1)).responses.is_empty(), "nothing changed");
+    write(&mut connection, "b", batch(&["x"], &Stamp::plain()));
+    let changed = connection.call(12, &next(2));
+    assert_eq!(
+        (changed.session_id, changed.responses.len(), values(&changed)),
+        (opened.session_id, 1, vec!["x".to_owned()])
+    );
+
+    let mut forgets = next(3);
+    forgets.forgotten_topics_data =
+        vec![ForgottenTopic { topic: "b".into(), partitions: vec![0], ..ForgottenTopic::default() }];
+    assert!(connection.call(12, &forgets).responses.is_empty(), "what was forgotten is not told");
+    assert_eq!(ErrorCode::new(connection.call(12, &next(3)).error_code), ErrorCode::INVALID_FETCH_SESSION_EPOCH);
+
+    connection.call(12, &next(-1));
+    assert_eq!(ErrorCode::new(connection.call(12, &next(4)).error_code), ErrorCode::FETCH_SESSION_ID_NOT_FOUND);
+}
+
+#[tokio::test]
+async fn topics_are_found_by_id() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let id = connection.call(12, &MetadataRequest::default().with_topics(None)).topics[0].topic_id;
+    let mut request = fetch("t", 0, 0, 0);
+    request.topics[0].topic_id = id;
+    assert_eq!(connection.call(13, &request).responses[0].partitions[0].error_code, 0);
+    request.topics[0].topic_id = millstream_protocol::messages::Uuid::from_u64_pair(1, 2);
+    let response = connection.call(13, &request);
+    assert_eq!(ErrorCode::new(response.responses[0].partitions[0].error_code), ErrorCode::UNKNOWN_TOPIC_ID);
+}

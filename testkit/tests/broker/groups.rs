@@ -1,0 +1,278 @@
+//! Classic groups: every state, every way in and out.
+
+use crate::client::{Connection, text};
+use bytes::Bytes;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::join_group_request::JoinGroupRequestProtocol;
+use millstream_protocol::messages::leave_group_request::MemberIdentity;
+use millstream_protocol::messages::sync_group_request::SyncGroupRequestAssignment;
+use millstream_protocol::messages::{
+    DescribeGroupsRequest, GroupId, HeartbeatRequest, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest,
+    ListGroupsRequest, StrBytes, SyncGroupRequest, SyncGroupResponse,
+};
+use millstream_testkit::TestCluster;
+
+const JOIN: i16 = 9;
+const SYNC: i16 = 5;
+
+/// One member, on a connection of its own.
+struct Member {
+    connection: Connection,
+    id: StrBytes,
+    instance: Option<StrBytes>,
+    protocols: Vec<&'static str>,
+    session_timeout_ms: i32,
+    rebalance_timeout_ms: i32,
+    generation: i32,
+}
+impl Member {
+    fn of(cluster: &TestCluster) -> Self {
+        Self {
+            connection: Connection::to(cluster, 0),
+            id: StrBytes::new(),
+            instance: None,
+            protocols: vec!["range"],
+            session_timeout_ms: 30_000,
+            rebalance_timeout_ms: 30_000,
+            generation: -1,
+        }
+    }
+    fn statically(cluster: &TestCluster, instance: &str) -> Self {
+        Self { instance: Some(text(instance)), ..Self::of(cluster) }
+    }
+    fn request(&self) -> JoinGroupRequest {
+        let protocol = |name: &&'static str| {
+            JoinGroupRequestProtocol::default()
+                .with_name(StrBytes::from_static_str(name))
+                .with_metadata(Bytes::from_static(name.as_bytes()))
+        };
+        JoinGroupRequest::default()
+            .with_group_id(GroupId(text("g")))
+            .with_member_id(self.id.clone())
+            .with_group_instance_id(self.instance.clone())
+            .with_session_timeout_ms(self.session_timeout_ms)
+            .with_rebalance_timeout_ms(self.rebalance_timeout_ms)
+            .with_protocol_type(text("consumer"))
+            .with_protocols(self.protocols.iter().map(protocol).collect())
+    }
+    /// Asks to join, with an id that it is given first if it needs one.
+    fn ask(&mut self) {
+        if self.id.is_empty() && self.instance.is_none() {
+            let refused = self.connection.call(JOIN, &self.request());
+            assert_eq!(ErrorCode::new(refused.error_code), ErrorCode::MEMBER_ID_REQUIRED);
+            self.id = refused.member_id;
+        }
+        let request = self.request();
+        self.connection.send(JOIN, &request);
+    }
+    fn joined(&mut self) -> JoinGroupResponse {
+        let response = self.connection.receive::<JoinGroupRequest>(JOIN);
+        self.generation = response.generation_id;
+        self.id = response.member_id.clone();
+        response
+    }
+    fn join(&mut self) -> JoinGroupResponse {
+        self.ask();
+        self.joined()
+    }
+    fn ask_sync(&mut self, assignments: &[(&StrBytes, &'static str)]) {
+        let assignments = assignments.iter().map(|(id, bytes)| {
+            SyncGroupRequestAssignment::default()
+                .with_member_id((*id).clone())
+                .with_assignment(Bytes::from_static(bytes.as_bytes()))
+        });
+        let request = SyncGroupRequest::default()
+            .with_group_id(GroupId(text("g")))
+            .with_generation_id(self.generation)
+            .with_member_id(self.id.clone())
+            .with_group_instance_id(self.instance.clone())
+            .with_protocol_type(Some(text("consumer")))
+            .with_protocol_name(Some(text("range")))
+            .with_assignments(assignments.collect());
+        self.connection.send(SYNC, &request);
+    }
+    fn synced(&mut self) -> SyncGroupResponse {
+        self.connection.receive::<SyncGroupRequest>(SYNC)
+    }
+    fn heartbeat(&mut self) -> ErrorCode {
+        let request = HeartbeatRequest::default()
+            .with_group_id(GroupId(text("g")))
+            .with_generation_id(self.generation)
+            .with_member_id(self.id.clone())
+            .with_group_instance_id(self.instance.clone());
+        ErrorCode::new(self.connection.call(4, &request).error_code)
+    }
+    fn leave(&mut self) -> ErrorCode {
+        let member =
+            MemberIdentity::default().with_member_id(self.id.clone()).with_group_instance_id(self.instance.clone());
+        let request = LeaveGroupRequest::default().with_group_id(GroupId(text("g"))).with_members(vec![member]);
+        let response = self.connection.call(5, &request);
+        assert_eq!(response.error_code, 0);
+        ErrorCode::new(response.members[0].error_code)
+    }
+}
+
+fn state(cluster: &TestCluster) -> String {
+    let request = DescribeGroupsRequest::default().with_groups(vec![GroupId(text("g"))]);
+    Connection::to(cluster, 0).call(5, &request).groups[0].group_state.to_string()
+}
+/// A group of one that has its assignment.
+fn stable(cluster: &TestCluster, mut member: Member) -> Member {
+    assert_eq!(member.join().error_code, 0);
+    let id = member.id.clone();
+    member.ask_sync(&[(&id, "all")]);
+    assert_eq!(member.synced().assignment, Bytes::from_static(b"all"));
+    assert_eq!(state(cluster), "Stable");
+    member
+}
+
+#[tokio::test]
+async fn two_members_share_a_generation_and_the_leader_assigns() {
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "200").start().await;
+    let (mut one, mut two) = (Member::of(&cluster), Member::of(&cluster));
+    one.ask();
+    two.ask();
+    let (first, second) = (one.joined(), two.joined());
+    assert_eq!((first.generation_id, second.generation_id, &first.leader), (1, 1, &second.leader));
+    assert_eq!(state(&cluster), "CompletingRebalance");
+    let (leader, follower) = if first.leader == one.id { (&mut one, &mut two) } else { (&mut two, &mut one) };
+    let members = if first.members.is_empty() { second.members } else { first.members };
+    assert_eq!(members.len(), 2, "the leader sees everybody, the other nobody");
+
+    follower.ask_sync(&[]);
+    let (leader_id, follower_id) = (leader.id.clone(), follower.id.clone());
+    leader.ask_sync(&[(&leader_id, "first half"), (&follower_id, "second half")]);
+    assert_eq!(leader.synced().assignment, Bytes::from_static(b"first half"));
+    assert_eq!(follower.synced().assignment, Bytes::from_static(b"second half"));
+    assert_eq!(
+        (state(&cluster).as_str(), leader.heartbeat(), follower.heartbeat()),
+        ("Stable", ErrorCode::NONE, ErrorCode::NONE)
+    );
+}
+
+#[tokio::test]
+async fn a_new_member_makes_the_others_join_again() {
+    let cluster = TestCluster::start().await;
+    let mut one = stable(&cluster, Member::of(&cluster));
+    let mut two = Member::of(&cluster);
+    two.ask();
+    // The broker has the second member's request once the first one's heartbeat says so.
+    while one.heartbeat() == ErrorCode::NONE {}
+    assert_eq!(one.heartbeat(), ErrorCode::REBALANCE_IN_PROGRESS);
+    assert_eq!(state(&cluster), "PreparingRebalance");
+    one.ask();
+    assert_eq!((one.joined().generation_id, two.joined().generation_id), (2, 2));
+}
+
+#[tokio::test]
+async fn who_does_not_join_again_in_time_is_out() {
+    let cluster = TestCluster::start().await;
+    let mut one = Member::of(&cluster);
+    one.rebalance_timeout_ms = 50;
+    let mut one = stable(&cluster, one);
+    let mut two = Member::of(&cluster);
+    two.rebalance_timeout_ms = 50;
+    let joined = two.join();
+    assert_eq!((joined.generation_id, joined.members.len()), (2, 1));
+    assert_eq!(one.heartbeat(), ErrorCode::UNKNOWN_MEMBER_ID);
+}
+
+#[tokio::test]
+async fn a_session_without_heartbeats_ends() {
+    let cluster = TestCluster::start().await;
+    let mut silent = Member::of(&cluster);
+    silent.session_timeout_ms = 50;
+    let mut silent = stable(&cluster, silent);
+    while state(&cluster) != "Empty" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(silent.heartbeat(), ErrorCode::UNKNOWN_MEMBER_ID);
+}
+
+#[tokio::test]
+async fn a_generation_without_the_leaders_assignment_ends() {
+    let cluster = TestCluster::start().await;
+    let mut lazy = Member::of(&cluster);
+    lazy.rebalance_timeout_ms = 50;
+    lazy.join();
+    while state(&cluster) != "Empty" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(lazy.heartbeat(), ErrorCode::UNKNOWN_MEMBER_ID);
+}
+
+#[tokio::test]
+async fn leaving_empties_the_group_and_strangers_are_told() {
+    let cluster = TestCluster::start().await;
+    let mut member = stable(&cluster, Member::of(&cluster));
+    assert_eq!(member.leave(), ErrorCode::NONE);
+    assert_eq!(state(&cluster), "Empty");
+    assert_eq!(member.leave(), ErrorCode::UNKNOWN_MEMBER_ID);
+    let mut stranger = Member::of(&cluster);
+    stranger.id = text("nobody");
+    assert_eq!(ErrorCode::new(stranger.join().error_code), ErrorCode::UNKNOWN_MEMBER_ID);
+}
+
+#[tokio::test]
+async fn an_old_generation_is_illegal() {
+    let cluster = TestCluster::start().await;
+    let mut member = stable(&cluster, Member::of(&cluster));
+    member.generation -= 1;
+    assert_eq!(member.heartbeat(), ErrorCode::ILLEGAL_GENERATION);
+    member.ask_sync(&[]);
+    assert_eq!(ErrorCode::new(member.synced().error_code), ErrorCode::ILLEGAL_GENERATION);
+}
+
+#[tokio::test]
+async fn the_assignor_that_most_prefer_is_taken_and_strange_ones_are_refused() {
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "200").start().await;
+    let mut members = [vec!["range", "sticky"], vec!["sticky", "range"], vec!["sticky", "range"]]
+        .map(|protocols| Member { protocols, ..Member::of(&cluster) });
+    members.iter_mut().for_each(Member::ask);
+    for member in &mut members {
+        assert_eq!(member.joined().protocol_name, Some(text("sticky")));
+    }
+    let mut stranger = Member { protocols: vec!["other"], ..Member::of(&cluster) };
+    let request = stranger.request();
+    let refused = stranger.connection.call(JOIN, &request);
+    assert_eq!(ErrorCode::new(refused.error_code), ErrorCode::INCONSISTENT_GROUP_PROTOCOL);
+}
+
+#[tokio::test]
+async fn a_static_member_comes_back_without_a_rebalance_and_fences_its_old_self() {
+    let cluster = TestCluster::start().await;
+    let mut old = stable(&cluster, Member::statically(&cluster, "i"));
+    let mut new = Member::statically(&cluster, "i");
+    let joined = new.join();
+    assert_eq!((joined.error_code, joined.generation_id, joined.skip_assignment), (0, old.generation, true));
+    assert_ne!(new.id, old.id);
+    new.ask_sync(&[]);
+    assert_eq!(new.synced().assignment, Bytes::from_static(b"all"));
+    assert_eq!(old.heartbeat(), ErrorCode::FENCED_INSTANCE_ID);
+    assert_eq!(new.heartbeat(), ErrorCode::NONE);
+}
+
+#[tokio::test]
+async fn a_full_group_takes_nobody() {
+    let cluster = TestCluster::builder().config("group.max.size", "1").start().await;
+    let _member = stable(&cluster, Member::of(&cluster));
+    let mut second = Member::of(&cluster);
+    let request = second.request();
+    assert_eq!(ErrorCode::new(second.connection.call(JOIN, &request).error_code), ErrorCode::GROUP_MAX_SIZE_REACHED);
+}
+
+#[tokio::test]
+async fn groups_are_listed_by_state() {
+    let cluster = TestCluster::start().await;
+    let _member = stable(&cluster, Member::of(&cluster));
+    let list = |state: &str| {
+        let request = ListGroupsRequest::default().with_states_filter(vec![text(state)]);
+        Connection::to(&cluster, 0)
+            .call(5, &request)
+            .groups
+            .into_iter()
+            .map(|group| group.group_id.0.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((list("stable"), list("Empty")), (vec!["g".to_owned()], Vec::new()));
+}

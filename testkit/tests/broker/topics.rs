@@ -1,0 +1,193 @@
+//! Making, changing, describing and deleting topics.
+
+use crate::client::{Connection, batch, text, write};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::create_partitions_request::CreatePartitionsTopic;
+use millstream_protocol::messages::create_topics_request::{
+    CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig,
+};
+use millstream_protocol::messages::delete_records_request::{DeleteRecordsPartition, DeleteRecordsTopic};
+use millstream_protocol::messages::describe_configs_request::DescribeConfigsResource;
+use millstream_protocol::messages::describe_topic_partitions_request::TopicRequest;
+use millstream_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
+use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
+use millstream_protocol::messages::{
+    BrokerId, CreatePartitionsRequest, CreateTopicsRequest, DeleteRecordsRequest, DeleteTopicsRequest,
+    DescribeConfigsRequest, DescribeTopicPartitionsRequest, IncrementalAlterConfigsRequest, MetadataRequest, TopicName,
+};
+use millstream_protocol::record::Stamp;
+use millstream_testkit::TestCluster;
+
+const TOPIC: i8 = 2;
+
+fn name(name: &str) -> TopicName {
+    TopicName(text(name))
+}
+fn design(topic: &str, partitions: i32, replicas: i16) -> CreatableTopic {
+    CreatableTopic::default().with_name(name(topic)).with_num_partitions(partitions).with_replication_factor(replicas)
+}
+fn create(connection: &mut Connection, topic: CreatableTopic) -> ErrorCode {
+    let request = CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(1000);
+    ErrorCode::new(connection.call(7, &request).topics[0].error_code)
+}
+/// A topic's code and number of partitions.
+fn metadata(connection: &mut Connection, topic: &str, may_create: bool) -> (ErrorCode, usize) {
+    let asked = MetadataRequestTopic::default().with_name(Some(name(topic)));
+    let request = MetadataRequest::default().with_topics(Some(vec![asked])).with_allow_auto_topic_creation(may_create);
+    let found = connection.call(12, &request).topics.remove(0);
+    (ErrorCode::new(found.error_code), found.partitions.len())
+}
+
+#[tokio::test]
+async fn topics_appear_when_used_unless_that_is_switched_off() {
+    let on = TestCluster::builder().config("num.partitions", "3").start().await;
+    let off = TestCluster::builder().config("auto.create.topics.enable", "false").start().await;
+    let missing = (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, 0);
+    assert_eq!(metadata(&mut Connection::to(&on, 0), "t", false), missing);
+    assert_eq!(metadata(&mut Connection::to(&on, 0), "t", true), (ErrorCode::NONE, 3));
+    assert_eq!(metadata(&mut Connection::to(&on, 0), "bad name", true), (ErrorCode::INVALID_TOPIC_EXCEPTION, 0));
+    assert_eq!(metadata(&mut Connection::to(&off, 0), "t", true), missing);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_new_topic_is_told() {
+    let cluster = TestCluster::builder().brokers(2).topic("there", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let config = |key: &str, value: &str| {
+        vec![CreatableTopicConfig::default().with_name(text(key)).with_value(Some(text(value)))]
+    };
+    let assignment = |index: i32, node: i32| {
+        CreatableReplicaAssignment::default().with_partition_index(index).with_broker_ids(vec![BrokerId(node)])
+    };
+    let cases = [
+        (design("there", 1, 1), ErrorCode::TOPIC_ALREADY_EXISTS),
+        (design("bad name", 1, 1), ErrorCode::INVALID_TOPIC_EXCEPTION),
+        (design("t", 0, 1), ErrorCode::INVALID_PARTITIONS),
+        (design("t", 1, 3), ErrorCode::INVALID_REPLICATION_FACTOR),
+        (design("t", 1, 0), ErrorCode::INVALID_REPLICATION_FACTOR),
+        (design("t", 1, 1).with_configs(config("no.such.key", "1")), ErrorCode::INVALID_CONFIG),
+        (design("t", 1, 1).with_configs(config("retention.ms", "long")), ErrorCode::INVALID_CONFIG),
+        (design("t", 1, 1).with_assignments(vec![assignment(0, 1)]), ErrorCode::INVALID_REQUEST),
+        (design("t", -1, -1).with_assignments(vec![assignment(1, 1)]), ErrorCode::INVALID_REPLICA_ASSIGNMENT),
+        (design("t", -1, -1).with_assignments(vec![assignment(0, 9)]), ErrorCode::INVALID_REPLICA_ASSIGNMENT),
+        (design("assigned", -1, -1).with_assignments(vec![assignment(0, 2)]), ErrorCode::NONE),
+        (design("t", -1, -1), ErrorCode::NONE),
+    ];
+    for (topic, expected) in cases {
+        let what = format!("{topic:?}");
+        assert_eq!(create(&mut connection, topic), expected, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn validating_makes_nothing() {
+    let cluster = TestCluster::start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let request = CreateTopicsRequest::default().with_topics(vec![design("t", 2, 1)]).with_validate_only(true);
+    assert_eq!(connection.call(7, &request).topics[0].num_partitions, 2);
+    assert_eq!(metadata(&mut connection, "t", false), (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, 0));
+}
+
+#[tokio::test]
+async fn partitions_are_added_and_never_taken() {
+    let cluster = TestCluster::builder().topic("t", 2).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    for (count, expected) in
+        [(1, ErrorCode::INVALID_PARTITIONS), (2, ErrorCode::INVALID_PARTITIONS), (4, ErrorCode::NONE)]
+    {
+        let topic = CreatePartitionsTopic::default().with_name(name("t")).with_count(count).with_assignments(None);
+        let response = connection.call(3, &CreatePartitionsRequest::default().with_topics(vec![topic]));
+        assert_eq!(ErrorCode::new(response.results[0].error_code), expected);
+    }
+    assert_eq!(metadata(&mut connection, "t", false), (ErrorCode::NONE, 4));
+}
+
+#[tokio::test]
+async fn a_deleted_topic_is_gone_and_comes_back_empty() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    write(&mut connection, "t", batch(&["a"], &Stamp::plain()));
+    let delete = DeleteTopicsRequest::default().with_topic_names(vec![name("t")]);
+    assert_eq!(connection.call(5, &delete).responses[0].error_code, 0);
+    assert_eq!(
+        ErrorCode::new(connection.call(5, &delete).responses[0].error_code),
+        ErrorCode::UNKNOWN_TOPIC_OR_PARTITION
+    );
+    cluster.create_topic("t", 1);
+    assert_eq!(write(&mut connection, "t", batch(&["b"], &Stamp::plain())), (0, 0));
+}
+
+#[tokio::test]
+async fn deleted_records_move_the_start_of_the_log() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    for value in ["a", "b", "c"] {
+        write(&mut connection, "t", batch(&[value], &Stamp::plain()));
+    }
+    let mut delete = |offset: i64| {
+        let partition = DeleteRecordsPartition::default().with_offset(offset);
+        let topic = DeleteRecordsTopic::default().with_name(name("t")).with_partitions(vec![partition]);
+        let response = connection.call(2, &DeleteRecordsRequest::default().with_topics(vec![topic]));
+        let partition = &response.topics[0].partitions[0];
+        (ErrorCode::new(partition.error_code), partition.low_watermark)
+    };
+    assert_eq!(delete(2), (ErrorCode::NONE, 2));
+    assert_eq!(delete(4), (ErrorCode::OFFSET_OUT_OF_RANGE, -1));
+    assert_eq!(cluster.values("t"), ["c"]);
+}
+
+#[tokio::test]
+async fn options_are_changed_and_described() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let mut alter = |operation: i8, key: &str, value: &str| {
+        let config = AlterableConfig::default()
+            .with_name(text(key))
+            .with_config_operation(operation)
+            .with_value(Some(text(value)));
+        let resource = AlterConfigsResource::default()
+            .with_resource_type(TOPIC)
+            .with_resource_name(text("t"))
+            .with_configs(vec![config]);
+        ErrorCode::new(
+            connection.call(1, &IncrementalAlterConfigsRequest::default().with_resources(vec![resource])).responses[0]
+                .error_code,
+        )
+    };
+    // Set, append, delete; then what cannot be.
+    assert_eq!(alter(0, "retention.ms", "5000"), ErrorCode::NONE);
+    assert_eq!(alter(2, "cleanup.policy", "compact"), ErrorCode::NONE);
+    assert_eq!(alter(0, "max.message.bytes", "100"), ErrorCode::NONE);
+    assert_eq!(alter(1, "max.message.bytes", ""), ErrorCode::NONE);
+    assert_eq!(alter(0, "retention.ms", "long"), ErrorCode::INVALID_CONFIG);
+    let resource = DescribeConfigsResource::default()
+        .with_resource_type(TOPIC)
+        .with_resource_name(text("t"))
+        .with_configuration_keys(None);
+    let response = connection.call(4, &DescribeConfigsRequest::default().with_resources(vec![resource]));
+    let set = response.results[0].configs.iter().filter(|config| config.config_source == 1);
+    let mut set: Vec<(&str, &str)> =
+        set.map(|config| (config.name.as_str(), config.value.as_deref().unwrap())).collect();
+    set.sort_unstable();
+    assert_eq!(set, [("cleanup.policy", "delete,compact"), ("retention.ms", "5000")]);
+}
+
+#[tokio::test]
+async fn topics_are_described_page_by_page() {
+    let cluster = TestCluster::builder().topic("a", 3).topic("b", 2).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let mut request = DescribeTopicPartitionsRequest::default().with_cursor(None).with_response_partition_limit(2);
+    request.topics = ["a", "b"].map(|topic| TopicRequest::default().with_name(name(topic))).to_vec();
+    let mut seen = Vec::new();
+    loop {
+        let page = connection.call(0, &request);
+        for topic in &page.topics {
+            let topic_name = topic.name.as_ref().unwrap().0.to_string();
+            seen.extend(topic.partitions.iter().map(|partition| format!("{topic_name}-{}", partition.partition_index)));
+        }
+        let Some(next) = page.next_cursor else { break };
+        let cursor = millstream_protocol::messages::describe_topic_partitions_request::Cursor::default();
+        request.cursor = Some(cursor.with_topic_name(next.topic_name).with_partition_index(next.partition_index));
+    }
+    assert_eq!(seen, ["a-0", "a-1", "a-2", "b-0", "b-1"]);
+}

@@ -1,0 +1,293 @@
+//! Transactions, in both versions of the protocol.
+
+use crate::client::{Connection, batch, fetch, produce, produced, text, values};
+use millstream_protocol::messages::add_partitions_to_txn_request::AddPartitionsToTxnTopic;
+use millstream_protocol::messages::describe_producers_request::TopicRequest;
+use millstream_protocol::messages::offset_fetch_request::OffsetFetchRequestTopic;
+use millstream_protocol::messages::txn_offset_commit_request::{
+    TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic,
+};
+use millstream_protocol::messages::{
+    AddOffsetsToTxnRequest, AddPartitionsToTxnRequest, DescribeProducersRequest, DescribeTransactionsRequest,
+    EndTxnRequest, GroupId, InitProducerIdRequest, ListTransactionsRequest, OffsetFetchRequest, ProducerId as WireId,
+    TopicName, TransactionalId, TxnOffsetCommitRequest,
+};
+use millstream_protocol::record::Stamp;
+use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
+use millstream_testkit::TestCluster;
+
+/// Version 1 of the protocol's EndTxn, and version 2's.
+const TV1: i16 = 4;
+const TV2: i16 = 5;
+
+/// A transactional producer.
+struct Producer {
+    connection: Connection,
+    id: i64,
+    epoch: i16,
+    sequence: i32,
+}
+impl Producer {
+    fn init(cluster: &TestCluster) -> Self {
+        Self::try_init(cluster, 60_000).expect("the transactional id is free")
+    }
+    fn try_init(cluster: &TestCluster, timeout_ms: i32) -> Result<Self, ErrorCode> {
+        let mut connection = Connection::to(cluster, 0);
+        let request = InitProducerIdRequest::default()
+            .with_transactional_id(Some(TransactionalId(text("x"))))
+            .with_transaction_timeout_ms(timeout_ms);
+        let response = connection.call(5, &request);
+        ErrorCode::new(response.error_code).ok()?;
+        Ok(Self { connection, id: response.producer_id.0, epoch: response.producer_epoch, sequence: 0 })
+    }
+    fn add_partition(&mut self) -> ErrorCode {
+        let topic = AddPartitionsToTxnTopic::default().with_name(TopicName(text("t"))).with_partitions(vec![0]);
+        let request = AddPartitionsToTxnRequest::default()
+            .with_v3_and_below_transactional_id(TransactionalId(text("x")))
+            .with_v3_and_below_producer_id(WireId(self.id))
+            .with_v3_and_below_producer_epoch(self.epoch)
+            .with_v3_and_below_topics(vec![topic]);
+        let response = self.connection.call(3, &request);
+        ErrorCode::new(response.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code)
+    }
+    fn write(&mut self, version: i16, value: &str) -> ErrorCode {
+        let stamp = Stamp::transactional(ProducerId::new(self.id), ProducerEpoch::new(self.epoch), self.sequence);
+        let response = self.connection.call(version, &produce("t", 0, batch(&[value], &stamp), Some("x")));
+        let code = ErrorCode::new(produced(&response).0);
+        self.sequence += i32::from(!code.is_error());
+        code
+    }
+    fn end(&mut self, version: i16, committed: bool) -> ErrorCode {
+        let request = EndTxnRequest::default()
+            .with_transactional_id(TransactionalId(text("x")))
+            .with_producer_id(WireId(self.id))
+            .with_producer_epoch(self.epoch)
+            .with_committed(committed);
+        let response = self.connection.call(version, &request);
+        if response.error_code == 0 && version >= TV2 {
+            (self.id, self.epoch, self.sequence) = (response.producer_id.0, response.producer_epoch, 0);
+        }
+        ErrorCode::new(response.error_code)
+    }
+    fn commit_offset(&mut self, version: i16, offset: i64) -> ErrorCode {
+        let partition =
+            TxnOffsetCommitRequestPartition::default().with_committed_offset(offset).with_committed_metadata(None);
+        let topic =
+            TxnOffsetCommitRequestTopic::default().with_name(TopicName(text("t"))).with_partitions(vec![partition]);
+        let request = TxnOffsetCommitRequest::default()
+            .with_transactional_id(TransactionalId(text("x")))
+            .with_group_id(GroupId(text("g")))
+            .with_producer_id(WireId(self.id))
+            .with_producer_epoch(self.epoch)
+            .with_topics(vec![topic]);
+        ErrorCode::new(self.connection.call(version, &request).topics[0].partitions[0].error_code)
+    }
+    fn add_group(&mut self) -> ErrorCode {
+        let request = AddOffsetsToTxnRequest::default()
+            .with_transactional_id(TransactionalId(text("x")))
+            .with_producer_id(WireId(self.id))
+            .with_producer_epoch(self.epoch)
+            .with_group_id(GroupId(text("g")));
+        ErrorCode::new(self.connection.call(3, &request).error_code)
+    }
+}
+
+fn committed_offset(cluster: &TestCluster) -> (i64, ErrorCode) {
+    let topic = OffsetFetchRequestTopic::default().with_name(TopicName(text("t"))).with_partition_indexes(vec![0]);
+    let request = OffsetFetchRequest::default()
+        .with_group_id(GroupId(text("g")))
+        .with_topics(Some(vec![topic]))
+        .with_require_stable(true);
+    let response = Connection::to(cluster, 0).call(7, &request);
+    let partition = &response.topics[0].partitions[0];
+    (partition.committed_offset, ErrorCode::new(partition.error_code))
+}
+fn state(cluster: &TestCluster) -> String {
+    let request = DescribeTransactionsRequest::default().with_transactional_ids(vec![TransactionalId(text("x"))]);
+    Connection::to(cluster, 0).call(0, &request).transaction_states[0].transaction_state.to_string()
+}
+async fn cluster() -> TestCluster {
+    TestCluster::builder().topic("t", 1).start().await
+}
+
+#[tokio::test]
+async fn readers_of_committed_see_a_transaction_when_it_has_committed() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    assert_eq!(producer.write(12, "a"), ErrorCode::NONE);
+    let mut reader = Connection::to(&cluster, 0);
+    let open = reader.call(12, &fetch("t", 0, 0, 1));
+    assert_eq!((values(&open).len(), open.responses[0].partitions[0].last_stable_offset), (0, 0));
+    assert_eq!(values(&reader.call(12, &fetch("t", 0, 0, 0))), ["a"]);
+    assert_eq!(producer.end(TV2, true), ErrorCode::NONE);
+    let closed = reader.call(12, &fetch("t", 0, 0, 1));
+    assert_eq!((values(&closed), closed.responses[0].partitions[0].last_stable_offset), (vec!["a".to_owned()], 2));
+}
+
+#[tokio::test]
+async fn aborted_transactions_are_named_to_readers_of_committed() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    producer.write(12, "dropped");
+    let aborted_id = producer.id;
+    assert_eq!(producer.end(TV2, false), ErrorCode::NONE);
+    producer.write(12, "kept");
+    producer.end(TV2, true);
+    let response = Connection::to(&cluster, 0).call(12, &fetch("t", 0, 0, 1));
+    let aborted = response.responses[0].partitions[0].aborted_transactions.clone().unwrap();
+    assert_eq!((aborted.len(), aborted[0].producer_id, aborted[0].first_offset), (1, aborted_id, 0));
+    assert_eq!(cluster.values("t"), ["kept"]);
+}
+
+#[tokio::test]
+async fn each_transaction_of_version_two_has_an_epoch_of_its_own() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    for expected in 1..4 {
+        producer.write(12, "a");
+        assert_eq!((producer.end(TV2, true), producer.epoch), (ErrorCode::NONE, expected));
+    }
+    let old = Producer { connection: Connection::to(&cluster, 0), epoch: producer.epoch - 1, ..producer };
+    let mut old = Producer { id: old.id, ..old };
+    assert_eq!(old.write(12, "late"), ErrorCode::INVALID_PRODUCER_EPOCH);
+}
+
+#[tokio::test]
+async fn the_producer_id_changes_when_the_epochs_are_used_up() {
+    let cluster = TestCluster::builder().config("millstream.producer.epoch.start", "32765").topic("t", 1).start().await;
+    let mut producer = Producer::init(&cluster);
+    let first = producer.id;
+    let mut seen = vec![(producer.id, producer.epoch)];
+    for _ in 0..3 {
+        assert_eq!(producer.write(12, "a"), ErrorCode::NONE);
+        assert_eq!(producer.end(TV2, true), ErrorCode::NONE);
+        seen.push((producer.id, producer.epoch));
+    }
+    assert_eq!(seen, [(first, 32_765), (first, 32_766), (first + 1, 0), (first + 1, 1)]);
+    assert_eq!(cluster.values("t").len(), 3);
+}
+
+#[tokio::test]
+async fn a_repeated_end_is_answered_as_before() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    producer.write(12, "a");
+    let (id, epoch) = (producer.id, producer.epoch);
+    producer.end(TV2, true);
+    let next = (producer.id, producer.epoch);
+    (producer.id, producer.epoch) = (id, epoch);
+    assert_eq!(producer.end(TV2, false), ErrorCode::INVALID_TXN_STATE);
+    assert_eq!(producer.end(TV2, true), ErrorCode::NONE);
+    assert_eq!((producer.id, producer.epoch), next);
+    assert_eq!(
+        Connection::to(&cluster, 0).call(12, &fetch("t", 0, 0, 0)).responses[0].partitions[0].high_watermark,
+        2,
+        "one marker"
+    );
+}
+
+#[tokio::test]
+async fn version_one_adds_partitions_before_it_writes() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    assert_eq!(producer.write(11, "a"), ErrorCode::TRANSACTION_ABORTABLE);
+    assert_eq!(producer.write(10, "a"), ErrorCode::INVALID_TXN_STATE);
+    assert_eq!(producer.add_partition(), ErrorCode::NONE);
+    assert_eq!(state(&cluster), "Ongoing");
+    assert_eq!(producer.write(11, "a"), ErrorCode::NONE);
+    let epoch = producer.epoch;
+    assert_eq!((producer.end(TV1, true), producer.epoch), (ErrorCode::NONE, epoch));
+    assert_eq!(state(&cluster), "CompleteCommit");
+    assert_eq!(producer.end(TV1, true), ErrorCode::NONE, "asked again");
+    assert_eq!(cluster.values("t"), ["a"]);
+}
+
+#[tokio::test]
+async fn a_second_producer_aborts_and_fences_the_first() {
+    let cluster = cluster().await;
+    let mut first = Producer::init(&cluster);
+    first.write(12, "dropped");
+    assert_eq!(Producer::try_init(&cluster, 60_000).err(), Some(ErrorCode::CONCURRENT_TRANSACTIONS));
+    let mut second = Producer::init(&cluster);
+    assert_eq!(first.write(12, "late"), ErrorCode::INVALID_PRODUCER_EPOCH);
+    assert_eq!(first.end(TV2, true), ErrorCode::PRODUCER_FENCED);
+    second.write(12, "kept");
+    second.end(TV2, true);
+    assert_eq!(cluster.values("t"), ["kept"]);
+}
+
+#[tokio::test]
+async fn a_transaction_that_takes_too_long_is_aborted() {
+    let cluster = cluster().await;
+    let mut producer = Producer::try_init(&cluster, 30).unwrap();
+    producer.write(12, "dropped");
+    while state(&cluster) != "CompleteAbort" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(producer.end(TV2, true), ErrorCode::PRODUCER_FENCED);
+    assert!(cluster.values("t").is_empty());
+}
+
+#[tokio::test]
+async fn offsets_of_an_open_transaction_are_unstable() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    assert_eq!(producer.commit_offset(5, 7), ErrorCode::NONE);
+    assert_eq!(committed_offset(&cluster), (-1, ErrorCode::UNSTABLE_OFFSET_COMMIT));
+    producer.end(TV2, true);
+    assert_eq!(committed_offset(&cluster), (7, ErrorCode::NONE));
+    producer.commit_offset(5, 9);
+    producer.end(TV2, false);
+    assert_eq!(committed_offset(&cluster), (7, ErrorCode::NONE));
+}
+
+#[tokio::test]
+async fn version_one_adds_groups_before_it_commits_offsets() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    assert_eq!(producer.commit_offset(4, 7), ErrorCode::INVALID_TXN_STATE);
+    assert_eq!(producer.add_group(), ErrorCode::NONE);
+    assert_eq!(producer.commit_offset(4, 7), ErrorCode::NONE);
+    assert_eq!(producer.end(TV1, true), ErrorCode::NONE);
+    assert_eq!(committed_offset(&cluster), (7, ErrorCode::NONE));
+}
+
+#[tokio::test]
+async fn while_markers_are_being_written_the_next_transaction_waits() {
+    let cluster =
+        TestCluster::builder().config("millstream.transaction.marker.delay.ms", "300").topic("t", 1).start().await;
+    let mut producer = Producer::init(&cluster);
+    producer.write(12, "a");
+    assert_eq!(producer.end(TV2, true), ErrorCode::NONE);
+    assert_eq!(state(&cluster), "PrepareCommit");
+    assert_eq!(producer.write(12, "b"), ErrorCode::CONCURRENT_TRANSACTIONS);
+    assert!(cluster.values("t").is_empty());
+    assert_eq!(cluster.wait_for_records("t", 1).await.len(), 1);
+    assert_eq!(producer.write(12, "b"), ErrorCode::NONE);
+}
+
+#[tokio::test]
+async fn transactions_and_producers_are_described() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    producer.write(12, "a");
+    let listed = Connection::to(&cluster, 0)
+        .call(2, &ListTransactionsRequest::default().with_duration_filter(-1).with_transactional_id_pattern(None));
+    assert_eq!(
+        (listed.transaction_states.len(), listed.transaction_states[0].transaction_state.as_str()),
+        (1, "Ongoing")
+    );
+    let request = DescribeTransactionsRequest::default()
+        .with_transactional_ids(vec![TransactionalId(text("x")), TransactionalId(text("y"))]);
+    let described = Connection::to(&cluster, 0).call(0, &request).transaction_states;
+    assert_eq!(
+        (described[0].topics[0].topic.0.as_str(), described[0].topics[0].partitions.as_slice()),
+        ("t", &[0][..])
+    );
+    assert_eq!(ErrorCode::new(described[1].error_code), ErrorCode::TRANSACTIONAL_ID_NOT_FOUND);
+
+    let topic = TopicRequest::default().with_name(TopicName(text("t"))).with_partition_indexes(vec![0]);
+    let producers = Connection::to(&cluster, 0).call(0, &DescribeProducersRequest::default().with_topics(vec![topic]));
+    let active = &producers.topics[0].partitions[0].active_producers[0];
+    assert_eq!((active.producer_id.0, active.last_sequence, active.current_txn_start_offset), (producer.id, 0, 0));
+}
