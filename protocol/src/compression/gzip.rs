@@ -6,7 +6,7 @@ use flate2::{Compress, Decompress, FlushCompress, FlushDecompress, Status};
 
 /// No time, no name, system unknown.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
-const DEFAULT_LEVEL: u32 = 1;
+const DEFAULT_LEVEL: u32 = 3;
 const HEADER_CRC: u8 = 0x02;
 const EXTRA: u8 = 0x04;
 const NAME: u8 = 0x08;

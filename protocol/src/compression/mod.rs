@@ -124,7 +124,7 @@ enum Encoder {
 }
 
 impl Compressor {
-    /// One for a codec, at a level or at the codec's default (gzip 1, zstd 1: `docs/decisions.md` says why). Codecs without levels leave the level unread, as Kafka does.
+    /// One for a codec, at a level or at the codec's default (gzip 3, zstd 1: `docs/decisions.md` says why). Codecs without levels leave the level unread, as Kafka does.
     ///
     /// # Errors
     ///

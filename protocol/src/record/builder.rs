@@ -3,13 +3,16 @@
 use super::RecordError;
 use super::header::{BatchHeader, DELETE_HORIZON, SIZE};
 use super::sealed::SealedBatch;
-use super::varint::{MOST_LONG, put_length, put_long, size_int, size_length, size_long};
+use super::varint::{Front, MOST_LONG, put_length, size_int, size_length, size_long};
 use super::view::{HeadersView, Parts};
 use crate::compression::Compressor;
 use crate::{Headers, Timestamp};
 
 /// The most that a batch may have: its length is an int32.
 const MOST_BYTES: usize = i32::MAX as usize;
+
+/// The length −1.
+const NULL: u8 = 1;
 
 /// Headers to be written: a record's own, or those of a record that was read.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +49,7 @@ impl HeaderList<'_> {
     }
     fn put(self, out: &mut Vec<u8>) {
         match self {
+            Self::List(headers) if headers.is_empty() => out.push(0),
             Self::List(headers) => {
                 put_length(out, headers.len());
                 headers.iter().for_each(|header| put_header(out, header.name, header.value));
@@ -130,10 +134,8 @@ impl BatchBuilder {
         if bytes > MOST_BYTES - self.buffer.len() || self.header.count == i32::MAX {
             return Err(RecordError::Full { bytes, size: self.buffer.len() });
         }
-        self.buffer.reserve(bytes);
-        put_front(&mut self.buffer, body, timestamp_delta, offset_delta);
-        put_nullable(&mut self.buffer, key);
-        put_nullable(&mut self.buffer, value);
+        self.buffer.reserve(bytes + Front::SIZE);
+        put_data(&mut self.buffer, front(body, timestamp_delta, offset_delta), key, value);
         headers.put(&mut self.buffer);
         self.count_in(offset_delta, timestamp);
         Ok(offset_delta)
@@ -208,11 +210,36 @@ fn deflate(buffer: &[u8], count: i32, compressor: &mut Compressor) -> Result<Vec
 
 /// Length, attributes and both deltas.
 #[inline]
-fn put_front(out: &mut Vec<u8>, body: usize, timestamp_delta: i64, offset_delta: i32) {
-    put_length(out, body);
-    out.push(0);
-    put_long(out, timestamp_delta);
-    put_long(out, i64::from(offset_delta));
+fn front(body: usize, timestamp_delta: i64, offset_delta: i32) -> Front {
+    let mut front = Front::new();
+    front.count(body);
+    front.byte(0);
+    front.long(timestamp_delta);
+    front.long(i64::from(offset_delta));
+    front
+}
+/// Appends what was begun, key and value.
+#[inline]
+fn put_data(out: &mut Vec<u8>, mut front: Front, key: Option<&[u8]>, value: Option<&[u8]>) {
+    if let Some(key) = key {
+        front.count(key.len());
+        front.put(out);
+        out.extend_from_slice(key);
+        front = Front::new();
+    } else {
+        front.byte(NULL);
+    }
+    match value {
+        Some(value) => {
+            front.count(value.len());
+            front.put(out);
+            out.extend_from_slice(value);
+        }
+        None => {
+            front.byte(NULL);
+            front.put(out);
+        }
+    }
 }
 
 /// Appends a whole record whose headers are encoded already.
@@ -224,9 +251,7 @@ pub(super) fn put_record(out: &mut Vec<u8>, parts: &Parts<'_>) {
         + size_nullable(parts.key)
         + size_nullable(parts.value)
         + headers.size();
-    put_front(out, body, parts.timestamp_delta, parts.offset_delta);
-    put_nullable(out, parts.key);
-    put_nullable(out, parts.value);
+    put_data(out, front(body, parts.timestamp_delta, parts.offset_delta), parts.key, parts.value);
     headers.put(out);
 }
 /// Appends a header.
@@ -237,8 +262,7 @@ pub(super) fn put_header(out: &mut Vec<u8>, name: &str, value: Option<&[u8]>) {
 
 fn put_nullable(out: &mut Vec<u8>, bytes: Option<&[u8]>) {
     match bytes {
-        // −1
-        None => out.push(1),
+        None => out.push(NULL),
         Some(bytes) => {
             put_length(out, bytes.len());
             out.extend_from_slice(bytes);

@@ -46,8 +46,18 @@ impl<'a> Slice<'a> {
         }
     }
 
+    /// What follows a first byte that is not the last. Lengths of a hundred bytes have two: they stand first.
     #[inline]
-    fn int_after(&mut self, mut raw: u32) -> Option<u32> {
+    fn int_after(&mut self, raw: u32) -> Option<u32> {
+        match *self.0 {
+            [byte @ 0..0x80, ref rest @ ..] => {
+                self.0 = rest;
+                Some(raw | u32::from(byte) << 7)
+            }
+            _ => self.long_int_after(raw),
+        }
+    }
+    fn long_int_after(&mut self, mut raw: u32) -> Option<u32> {
         for shift in [7, 14, 21, 28] {
             let byte = u32::from(self.byte()?);
             raw |= (byte & 0x7f) << shift;
@@ -57,7 +67,6 @@ impl<'a> Slice<'a> {
         }
         None
     }
-    #[inline]
     fn long_after(&mut self, mut raw: u64) -> Option<u64> {
         for shift in (7..=63).step_by(7) {
             let byte = u64::from(self.byte()?);

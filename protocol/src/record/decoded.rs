@@ -122,9 +122,9 @@ impl DecodedBatch {
 
     /// Walks all records once.
     pub(super) fn check(header: BatchHeader, payload: Bytes) -> Result<Self, RecordError> {
-        let mut walk = Walk { header: &header, rest: Slice(&payload), index: 0, data_bytes: 0, names: Names::Utf8 };
-        walk.all()?;
-        let (count, data_bytes, names) = (walk.index, walk.data_bytes, walk.names);
+        let mut walk = Walk { header: &header, data_bytes: 0, names: Names::Utf8 };
+        let count = walk.all(&payload)?;
+        let (data_bytes, names) = (walk.data_bytes, walk.names);
         let payload = if names == Names::Utf8 { payload } else { with_readable_names(&payload, count) };
         Ok(Self { header, payload, count, data_bytes })
     }
@@ -174,62 +174,58 @@ enum Names {
 /// The one walk over a batch's records that finds everything that can be wrong with them.
 struct Walk<'a> {
     header: &'a BatchHeader,
-    rest: Slice<'a>,
-    index: usize,
     data_bytes: usize,
     names: Names,
 }
 
 impl Walk<'_> {
-    fn all(&mut self) -> Result<(), RecordError> {
+    /// How many records there are.
+    fn all(&mut self, payload: &[u8]) -> Result<usize, RecordError> {
         let base_offset = self.header.base_offset;
         let announced = self.header.count;
-        let count = usize::try_from(announced).map_err(|_| RecordError::Count { base_offset, announced, found: 0 })?;
-        while self.index < count {
-            if self.rest.0.is_empty() {
-                return Err(RecordError::Count { base_offset, announced, found: self.index });
+        let wrong_count = |found| RecordError::Count { base_offset, announced, found };
+        let count = usize::try_from(announced).map_err(|_| wrong_count(0))?;
+        let mut rest = Slice(payload);
+        for index in 0..count {
+            if rest.0.is_empty() {
+                return Err(wrong_count(index));
             }
-            self.one()?;
-            self.index += 1;
+            let checked =
+                Parts::read(&mut rest).ok_or("its lengths do not fit together").and_then(|parts| self.one(&parts));
+            checked.map_err(|what| RecordError::Record { base_offset, index, what })?;
         }
-        match self.rest.0.len() {
-            0 => Ok(()),
+        match rest.0.len() {
+            0 => Ok(count),
             bytes => Err(RecordError::Trailing { base_offset, bytes }),
         }
     }
 
     #[inline]
-    fn one(&mut self) -> Result<(), RecordError> {
-        let parts = Parts::read(&mut self.rest).ok_or_else(|| self.malformed("its lengths do not fit together"))?;
+    fn one(&mut self, parts: &Parts<'_>) -> Result<(), &'static str> {
         self.data_bytes += parts.key.map_or(0, <[u8]>::len) + parts.value.map_or(0, <[u8]>::len);
         let offset = self.header.base_offset.wrapping_add(i64::from(parts.offset_delta));
         // Batches begin at 0 at least, so a wrapped sum is a negative one.
         if offset < 0 || offset == i64::MAX {
-            return Err(self.malformed("its offset is out of range"));
+            return Err("its offset is out of range");
         }
-        if !parts.headers.is_empty() || !parts.headers.encoded.is_empty() {
+        if parts.headers.count > 0 || !parts.headers.encoded.is_empty() {
             self.headers(parts.headers)?;
         }
         if self.header.is_control() && parts.key.is_none_or(|key| key.len() < LEAST_CONTROL_KEY) {
-            return Err(self.malformed("a control record's key needs a version and a type"));
+            return Err("a control record's key needs a version and a type");
         }
         Ok(())
     }
 
-    fn headers(&mut self, headers: HeadersView<'_>) -> Result<(), RecordError> {
+    fn headers(&mut self, headers: HeadersView<'_>) -> Result<(), &'static str> {
         let mut rest = Slice(headers.encoded);
         for _ in 0..headers.count {
-            let (name, _) = view::header(&mut rest).ok_or_else(|| self.malformed("its headers do not fit"))?;
+            let (name, _) = view::header(&mut rest).ok_or("its headers do not fit")?;
             if std::str::from_utf8(name).is_err() {
                 self.names = Names::Broken;
             }
         }
-        if rest.0.is_empty() { Ok(()) } else { Err(self.malformed("bytes follow its last header")) }
-    }
-
-    #[cold]
-    fn malformed(&self, what: &'static str) -> RecordError {
-        RecordError::Record { base_offset: self.header.base_offset, index: self.index, what }
+        if rest.0.is_empty() { Ok(()) } else { Err("bytes follow its last header") }
     }
 }
 

@@ -15,6 +15,7 @@
 //!
 //! The CRC-32C covers everything from the attributes on, so a broker sets offset and epoch without touching it.
 
+use super::checksum::Checksummed;
 use super::cursor::Slice;
 use crate::{Compression, Timestamp};
 
@@ -170,11 +171,11 @@ impl BatchHeader {
             count: i32::from_be_bytes(bytes.array()?),
         })
     }
-    /// Writes a magic 2 header over `payload` bytes of records whose CRC-32C is `payload_crc`; its own CRC is computed anew.
-    pub(super) fn write(&self, payload: usize, payload_crc: u32) -> [u8; SIZE] {
+    /// Writes a magic 2 header before a payload; only the header's own bytes are checksummed.
+    pub(super) fn write(&self, payload: Checksummed) -> [u8; SIZE] {
         let mut out = [0; SIZE];
         #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "a builder never passes 2 GiB")]
-        let length = (SIZE - BEFORE_LENGTH + payload) as i32;
+        let length = (SIZE - BEFORE_LENGTH + payload.length()) as i32;
         put(&mut out, 0, self.base_offset.to_be_bytes());
         put(&mut out, 8, length.to_be_bytes());
         put(&mut out, 12, self.leader_epoch.to_be_bytes());
@@ -187,7 +188,7 @@ impl BatchHeader {
         put(&mut out, 51, self.producer_epoch.to_be_bytes());
         put(&mut out, 53, self.base_sequence.to_be_bytes());
         put(&mut out, 57, self.count.to_be_bytes());
-        let crc = crc32c::crc32c_combine(crc32c::crc32c(&out[ATTRIBUTES_AT..]), payload_crc, payload);
+        let crc = payload.crc_after(crc32c::crc32c(&out[ATTRIBUTES_AT..]));
         put(&mut out, CRC_AT, crc.to_be_bytes());
         out
     }

@@ -23,6 +23,7 @@
 
 mod batch;
 mod builder;
+mod checksum;
 mod control;
 mod cursor;
 mod decoded;

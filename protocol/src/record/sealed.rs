@@ -1,5 +1,6 @@
 //! A full batch, compressed and checksummed, that waits for its producer's id and sequence.
 
+use super::checksum::Checksummed;
 use super::header::{APPEND_TIME, BatchHeader, CONTROL, SIZE, TRANSACTIONAL};
 use crate::messages::RecordData;
 use crate::{ProducerEpoch, ProducerId, Timestamp};
@@ -65,13 +66,13 @@ pub struct SealedBatch {
     header: BatchHeader,
     /// Room for the header, then the records as they are sent.
     buffer: Bytes,
-    payload_crc: u32,
+    payload: Checksummed,
 }
 
 impl SealedBatch {
     pub(super) fn new(header: BatchHeader, buffer: Vec<u8>) -> Self {
-        let payload_crc = crc32c::crc32c(&buffer[SIZE..]);
-        Self { header, buffer: buffer.into(), payload_crc }
+        let payload = Checksummed::of(&buffer[SIZE..]);
+        Self { header, buffer: buffer.into(), payload }
     }
     /// How many records there are.
     #[must_use]
@@ -130,6 +131,6 @@ impl SealedBatch {
         if let Some(at) = stamp.append_time {
             header.set_append_time(at.as_millis());
         }
-        header.write(self.buffer.len() - SIZE, self.payload_crc)
+        header.write(self.payload)
     }
 }

@@ -3,6 +3,60 @@
 /// The most bytes of a long.
 pub(super) const MOST_LONG: usize = 10;
 
+/// A few varints, put together on the stack and appended by one copy of fixed size.
+pub(super) struct Front {
+    bytes: [u8; Self::SIZE],
+    length: usize,
+}
+
+impl Front {
+    /// Room for a record's length, attributes, deltas, and the lengths of key and value, and one word more, since words are written whole.
+    pub(super) const SIZE: usize = 48;
+
+    pub(super) const fn new() -> Self {
+        Self { bytes: [0; Self::SIZE], length: 0 }
+    }
+    #[inline]
+    pub(super) const fn byte(&mut self, byte: u8) {
+        self.bytes[self.length] = byte;
+        self.length += 1;
+    }
+    #[inline]
+    pub(super) fn long(&mut self, value: i64) {
+        let mut rest = zigzag_long(value);
+        if rest < 1 << 28 {
+            return self.word(rest);
+        }
+        while rest >= 0x80 {
+            self.byte((rest & 0x7f) as u8 | 0x80);
+            rest >>= 7;
+        }
+        self.byte(rest as u8);
+    }
+    #[inline]
+    pub(super) fn count(&mut self, length: usize) {
+        self.long(length as i64);
+    }
+    /// Appends what was written, where there is room for [`Self::SIZE`] bytes more than that.
+    #[inline]
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        let end = out.len() + self.length;
+        out.extend_from_slice(&self.bytes);
+        out.truncate(end);
+    }
+
+    /// Four groups of seven bits at once: spread over bytes, all but the last of which say that more follow.
+    #[inline]
+    fn word(&mut self, value: u64) {
+        let length = size(value);
+        let spread = value & 0x7f | (value & 0x3f80) << 1 | (value & 0x1f_c000) << 2 | (value & 0xfe0_0000) << 3;
+        let more = 0x8080_8080 & ((1 << (8 * (length - 1))) - 1);
+        let word = ((spread | more) as u32).to_le_bytes();
+        self.bytes[self.length..self.length + 4].copy_from_slice(&word);
+        self.length += length;
+    }
+}
+
 /// How many bytes an int takes.
 pub(super) const fn size_int(value: i32) -> usize {
     size(zigzag_int(value) as u64)
@@ -16,23 +70,11 @@ pub(super) const fn size_length(length: usize) -> usize {
     size((length as u64) << 1)
 }
 
-/// Writes a long at the start of `out` and tells how many bytes it took.
-pub(super) fn write_long(out: &mut [u8; MOST_LONG], value: i64) -> usize {
-    let mut rest = zigzag_long(value);
-    let mut at = 0;
-    while rest >= 0x80 {
-        out[at] = (rest & 0x7f) as u8 | 0x80;
-        rest >>= 7;
-        at += 1;
-    }
-    out[at] = rest as u8;
-    at + 1
-}
 /// Appends a long; an int is written as the long of the same value.
 pub(super) fn put_long(out: &mut Vec<u8>, value: i64) {
-    let mut bytes = [0; MOST_LONG];
-    let length = write_long(&mut bytes, value);
-    out.extend_from_slice(&bytes[..length]);
+    let mut front = Front::new();
+    front.long(value);
+    front.put(out);
 }
 /// Appends a length.
 pub(super) fn put_length(out: &mut Vec<u8>, length: usize) {
