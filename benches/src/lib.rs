@@ -1,1 +1,4 @@
 //! Benchmarks of the hot paths.
+
+pub mod allocations;
+pub mod payload;
