@@ -47,7 +47,6 @@ impl<K, V> Consumed<K, V> {
         self
     }
     /// The topics.
-    #[must_use]
     pub fn topics(&self) -> &[Topic<K, V>] {
         &self.topics
     }
