@@ -9,6 +9,7 @@ mod hostile;
 mod hostile_records;
 mod memory;
 mod messages;
+mod own_messages;
 mod partitioner;
 #[cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
 mod records;
