@@ -60,7 +60,7 @@ pub(crate) fn check_shape(shape: &Shape, version: i16, body: Bytes) -> Result<Ch
 }
 
 /// Unknown tagged fields of one message that reach the decoder.
-const KEPT_UNKNOWN_TAGS: usize = 64;
+pub(crate) const KEPT_UNKNOWN_TAGS: usize = 64;
 
 /// Why a decoder refused what the guard let through: text that is not UTF-8, in which field, if that is what it is.
 pub(crate) fn explain(shape: &Shape, version: i16, body: &[u8]) -> Option<Malformed> {
@@ -163,6 +163,14 @@ mod tests {
                 3,
                 "00000100000000010302 00000000",
                 "field zkMigrationReady at byte 10: a tagged field of 2 bytes holds 1",
+            ),
+            // Found by fuzzing: the guard saw a struct where the decoder saw null, and read on from its inside.
+            (
+                ApiKey::CONSUMER_GROUP_HEARTBEAT,
+                Direction::Response,
+                0,
+                "00000000 0000 00 00 00000000 00000000 02 01 00 00",
+                "field assignment at byte 16: a struct marked 2, neither 1 nor -1",
             ),
             (ApiKey::METADATA, Direction::Request, 99, "", "there is no such version, only 0 to 13"),
         ];

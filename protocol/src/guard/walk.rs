@@ -145,14 +145,22 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
 
     fn value(&mut self, kind: Kind, nullable: bool) -> Result<(), Malformed> {
         match kind {
-            Kind::Struct(fields) if nullable => match self.at.int8()? {
-                ..0 => self.visit.value(Value::Null),
-                _ => self.fields(fields),
-            },
+            Kind::Struct(fields) if nullable => self.nullable_struct(fields),
             Kind::Struct(fields) => self.fields(fields),
             Kind::Array(element) => self.array(*element, nullable),
             Kind::String | Kind::ClassicString | Kind::Bytes | Kind::Records => self.sized(kind, nullable),
             _ => self.fixed(kind),
+        }
+    }
+
+    /// Kafka writes −1 and 1 only. It reads whatever is not negative as 1, and `kafka-protocol` whatever is not 1 as −1:
+    /// a decoder must not go where the guard did not.
+    fn nullable_struct(&mut self, fields: &'static [Field]) -> Result<(), Malformed> {
+        let at = self.at.position();
+        match self.at.int8()? {
+            1 => self.fields(fields),
+            -1 => self.visit.value(Value::Null),
+            mark => Err(Malformed::new(format!("a struct marked {mark}, neither 1 nor -1")).at_offset(at)),
         }
     }
 

@@ -4,6 +4,7 @@
 
 use crate::TopicName;
 use crate::codec::{BodyWriter, Malformed};
+use crate::guard::KEPT_UNKNOWN_TAGS;
 use crate::messages::{RecordData, StrBytes, Uuid};
 use bytes::{Buf, BufMut, Bytes};
 use std::collections::BTreeMap;
@@ -13,11 +14,12 @@ const MOST_ELEMENTS: usize = 1_000_000;
 /// As Kafka: room is made for this many elements ahead of reading them.
 const RESERVED_ELEMENTS: usize = 1000;
 /// As Kafka: no struct has more fields that are unknown.
-const MOST_TAGGED_FIELDS: usize = 10_000;
+const MOST_TAGGED_FIELDS: u32 = 10_000;
 /// A chunk of records shorter than this is copied, since a segment of its own costs more.
 const LEAST_SHARED: usize = 256;
 
-/// Tagged fields that this version of the schema does not know, by tag; they are written again as they were read.
+/// Tagged fields that this version of the schema does not know, by tag; they are written again as they were read. Of
+/// many in one message the later ones are dropped when it is read: nobody reads them, and each costs a map node.
 pub type TaggedFields = BTreeMap<i32, Bytes>;
 
 /// Where a message is written to.
@@ -94,6 +96,8 @@ pub(super) struct Reader<'a> {
     pub(super) end: usize,
     pub(super) version: i16,
     pub(super) flexible: bool,
+    /// Unknown tagged fields kept so far, in the whole message.
+    pub(super) kept_tags: usize,
 }
 
 impl Reader<'_> {
@@ -170,21 +174,27 @@ impl Reader<'_> {
         if !self.flexible {
             return Ok(unknown);
         }
-        for _ in 0..self.unsigned_varint()? {
+        let count = self.unsigned_varint()?;
+        if count > MOST_TAGGED_FIELDS {
+            return Err(self.malformed(format!("{count} tagged fields; the limit is {MOST_TAGGED_FIELDS}")));
+        }
+        for _ in 0..count {
             let tag = self.unsigned_varint()?;
             let tag = i32::try_from(tag).map_err(|_| self.malformed(format!("tag {tag}")))?;
             let size = self.unsigned_varint()?;
             let mut value = self.take(usize::try_from(size).unwrap_or(usize::MAX))?;
             let whole = value.clone();
-            let mut reader =
-                Reader { rest: &mut value, end: self.end - self.rest.len(), version: self.version, flexible: true };
-            if !known(tag, &mut reader)? {
-                unknown.insert(tag, whole);
+            let (end, version, kept_tags) = (self.end - self.rest.len(), self.version, self.kept_tags);
+            let mut reader = Reader { rest: &mut value, end, version, flexible: true, kept_tags };
+            let is_known = known(tag, &mut reader)?;
+            self.kept_tags = reader.kept_tags;
+            if !is_known {
+                if self.kept_tags < KEPT_UNKNOWN_TAGS {
+                    self.kept_tags += 1;
+                    unknown.insert(tag, whole);
+                }
             } else if !value.is_empty() {
                 return Err(self.malformed(format!("tagged field {tag} is longer than what it holds")));
-            }
-            if unknown.len() > MOST_TAGGED_FIELDS {
-                return Err(self.malformed(format!("more than {MOST_TAGGED_FIELDS} unknown tagged fields")));
             }
         }
         Ok(unknown)
@@ -387,6 +397,7 @@ macro_rules! wire_body {
                     end,
                     version,
                     flexible: version >= $flexible,
+                    kept_tags: 0,
                 })
             }
         }

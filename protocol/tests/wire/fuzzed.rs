@@ -7,8 +7,8 @@ use bytes::Bytes;
 use millstream_protocol::{ApiKey, api, frame};
 
 /// A message that is read takes this many times its bytes at most: an empty string is one byte on the wire and 32 in
-/// memory, a topic of Produce with one unknown tagged field six and about 400.
-const MULTIPLE: usize = 90;
+/// memory.
+const MULTIPLE: usize = 33;
 const ROUNDS: u64 = 12;
 
 /// xorshift64*: enough for this, and the same everywhere.
