@@ -288,9 +288,8 @@ fn a_record_in_hand_belongs_to_the_next_commit_when_another_thread_freezes() {
     run.store.put(&key(1), &value(2)).expect("writable");
     run.store.put(&key(2), &value(2)).expect("writable");
     let layers = run.layers.clone();
-    let frozen = std::thread::spawn(move || layers.freeze().expect("nothing is frozen").expect("dirty"))
-        .join()
-        .expect("no panic");
+    let freeze = || layers.freeze().expect("nothing is frozen").expect("dirty");
+    let frozen = std::thread::scope(|threads| threads.spawn(freeze).join().expect("no panic"));
     let written: Vec<_> =
         frozen.changelog().map(|record| (record.key.to_vec(), record.value.map(<[u8]>::to_vec))).collect();
     assert_eq!(written, [(key(1), Some(value(1)))]);
