@@ -3,7 +3,7 @@
 mod brokers;
 mod configs;
 mod groups;
-mod list_offsets;
+pub(crate) mod list_offsets;
 mod per_item;
 mod topics;
 mod transactions;

@@ -35,6 +35,15 @@ impl Client {
         self.with_coordinators(|coordinators| coordinators.handle_moved(key, from));
     }
 
+    /// Whoever was the coordinator is so no more, or cannot be reached: the next call looks again.
+    pub(crate) fn forget_coordinator(&self, key: &CoordinatorKey) {
+        self.with_coordinators(|coordinators| {
+            if let Some(node) = coordinators.find(key) {
+                coordinators.handle_moved(key, node);
+            }
+        });
+    }
+
     pub(super) fn with_coordinators<T>(&self, change: impl FnOnce(&mut Coordinators) -> T) -> T {
         change(&mut self.hub().coordinators.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -51,6 +51,10 @@ impl Client {
         Producer::builder(self)
     }
 
+    /// A consumer of this client's cluster.
+    pub fn consumer(&self) -> crate::ConsumerBuilder {
+        crate::ConsumerBuilder::new(self.into())
+    }
     /// A client of the same cluster, with connections and tasks of its own on another runtime: for a thread that nothing
     /// else may hold up. It starts with what this one knows of the cluster.
     #[must_use]

@@ -13,7 +13,9 @@ pub enum IsolationLevel {
 }
 
 impl IsolationLevel {
-    pub(super) const fn wire(self) -> i8 {
+    /// As requests carry it.
+    #[must_use]
+    pub const fn code(self) -> i8 {
         match self {
             Self::ReadUncommitted => 0,
             Self::ReadCommitted => 1,

@@ -95,7 +95,7 @@ impl Fetcher {
     /// The next ListOffsets, for all partitions of one leader that need one. `wall` is the calendar's time, for policies that go back from it.
     pub fn poll_lookup(&mut self, now: Instant, wall: Timestamp, image: &Image) -> Option<Lookup> {
         let mut lookup: Option<Lookup> = None;
-        let isolation = self.config.isolation.wire();
+        let isolation = self.config.isolation.code();
         let reset = self.config.reset;
         let mut halted = Vec::new();
         for partition in self.partitions.values_mut() {

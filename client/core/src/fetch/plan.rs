@@ -107,7 +107,7 @@ impl Fetcher {
             max_wait: self.config.max_wait,
             min_bytes: self.config.min_bytes,
             max_bytes,
-            isolation: self.config.isolation.wire(),
+            isolation: self.config.isolation.code(),
             rack: self.config.rack.clone().unwrap_or_default(),
             delta: session.delta(wanted, naming),
         })

@@ -86,9 +86,14 @@ pub enum FetchProblem {
 
 impl Fetcher {
     /// Takes what is buffered of the next partition. The application's place moves only by [`advance`](Self::advance).
-    pub fn take(&mut self, now: Instant) -> Option<Taken> {
+    /// Partitions that are not wanted now stay buffered.
+    pub fn take(&mut self, now: Instant, wanted: impl Fn(&TopicPartition) -> bool) -> Option<Taken> {
         for _ in 0..self.ready.len() {
             let id = self.ready.pop_front()?;
+            if !wanted(&id) {
+                self.ready.push_back(id);
+                continue;
+            }
             let Some(partition) = self.partitions.get_mut(&id).filter(|partition| !partition.paused) else { continue };
             let Some(Removed { taken, bytes }) = partition.take(now) else { continue };
             if !partition.items.is_empty() {

@@ -1,0 +1,260 @@
+//! What stands behind a consumer: the state that the application and the driver share, and the driver.
+//!
+//! The driver does all I/O. With a group it runs on a thread of its own with its own connections, so that nothing the
+//! application does can delay a heartbeat. The two sides meet in [`Shared`]: the fetcher, the membership and the queue of
+//! events, each under a lock that nobody holds across an await.
+
+mod commit;
+mod driver;
+mod fetching;
+mod in_flight;
+mod membership;
+mod offsets;
+mod topics;
+
+pub(crate) use commit::{CommitGuard, commit};
+pub(crate) use offsets::{Stability, committed};
+
+use crate::client::Client;
+use crate::runtime::{Runtime, Task, Thread};
+use crate::{Error, ErrorKind, Offsets};
+use driver::Driver;
+use millstream_client_core::cluster::CoordinatorKey;
+use millstream_client_core::fetch::Fetcher;
+use millstream_client_core::group::{Ack, GroupEvent, GroupMetadata, LeavePolicy, Member};
+use millstream_protocol::TopicName;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, watch};
+
+/// Who acknowledges that partitions were lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LossAck {
+    /// The driver, as soon as the event is queued: the application has nothing in hand that it could still commit.
+    AtOnce,
+    /// The application.
+    Explicit,
+}
+
+/// What the application and the driver share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    runtime: Arc<dyn Runtime>,
+    fetcher: Mutex<Fetcher>,
+    member: Option<Mutex<Member>>,
+    queue: Mutex<Queue>,
+    loss_ack: LossAck,
+    /// Something for the driver to do.
+    wake_driver: Notify,
+    /// Something for the application to see.
+    wake_application: Notify,
+    /// The order of commits: an older one must not overtake a newer one, so a commit holds this until it is answered.
+    pub(crate) commit_order: tokio::sync::Mutex<()>,
+    ended: watch::Sender<bool>,
+}
+
+/// What one side leaves for the other.
+#[derive(Debug, Default)]
+struct Queue {
+    events: VecDeque<GroupEvent>,
+    errors: VecDeque<Error>,
+    /// Positions that the driver is to commit, in passing.
+    to_commit: Option<Offsets>,
+    closing: Option<LeavePolicy>,
+    /// The topics that the application named itself.
+    topics: BTreeSet<TopicName>,
+}
+
+impl Shared {
+    pub(crate) fn now(&self) -> Instant {
+        self.runtime.now()
+    }
+    pub(crate) fn fetcher(&self) -> MutexGuard<'_, Fetcher> {
+        self.fetcher.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    pub(crate) fn member(&self) -> Option<MutexGuard<'_, Member>> {
+        self.member.as_ref().map(|member| member.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// Changes what is read, and lets the driver see it.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Fetcher) -> T) -> T {
+        let changed = change(&mut self.fetcher());
+        self.wake_driver.notify_one();
+        changed
+    }
+    /// Names the topics to read; with a group its members share them.
+    pub(crate) fn subscribe(&self, topics: BTreeSet<TopicName>) {
+        self.queue().topics.clone_from(&topics);
+        if let Some(mut member) = self.member() {
+            member.subscribe(self.now(), topics);
+        }
+        self.wake_driver.notify_one();
+    }
+    pub(crate) fn subscription(&self) -> BTreeSet<TopicName> {
+        self.queue().topics.clone()
+    }
+    pub(crate) fn acknowledge(&self, ack: Ack) {
+        if let Some(mut member) = self.member() {
+            member.acknowledge(self.now(), ack);
+        }
+        self.wake_driver.notify_one();
+    }
+    pub(crate) fn set_polling(&self, polling: bool) {
+        let now = self.now();
+        if let Some(mut member) = self.member() {
+            member.set_polling(now, polling);
+        }
+        self.wake_driver.notify_one();
+    }
+    pub(crate) fn group_metadata(&self) -> Option<GroupMetadata> {
+        self.member().map(|member| member.metadata().clone())
+    }
+    /// The next event, left in the queue: it is taken off when all that it asks for is done.
+    pub(crate) fn first_event(&self) -> Option<GroupEvent> {
+        self.queue().events.front().cloned()
+    }
+    pub(crate) fn take_event(&self) -> Option<GroupEvent> {
+        self.queue().events.pop_front()
+    }
+    pub(crate) fn take_error(&self) -> Option<Error> {
+        self.queue().errors.pop_front()
+    }
+    pub(crate) fn fail(&self, error: Error) {
+        self.queue().errors.push_back(error);
+        self.wake_application.notify_one();
+    }
+    /// Leaves positions for the driver to commit; newer ones replace those that it has not got to.
+    pub(crate) fn commit_in_passing(&self, offsets: Offsets) {
+        self.queue().to_commit = Some(offsets);
+        self.wake_driver.notify_one();
+    }
+    /// Waits until there may be something new.
+    pub(crate) async fn changed(&self) {
+        self.wake_application.notified().await;
+    }
+    pub(crate) fn wake_application(&self) {
+        self.wake_application.notify_one();
+    }
+    pub(crate) fn has_ended(&self) -> bool {
+        *self.ended.borrow()
+    }
+}
+
+/// How an engine starts.
+#[derive(Debug)]
+pub(crate) struct EngineConfig {
+    pub(crate) fetcher: Fetcher,
+    pub(crate) member: Option<Member>,
+    pub(crate) group_id: Option<String>,
+    pub(crate) loss_ack: LossAck,
+    /// How long one question to a coordinator may take.
+    pub(crate) session_timeout: Duration,
+}
+
+/// A running driver. Dropping it lets the driver leave the group and end by itself.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) client: Client,
+    pub(crate) group: Option<CoordinatorKey>,
+    host: Host,
+}
+
+/// Where the driver runs.
+#[derive(Debug)]
+enum Host {
+    /// On a thread of its own. In a lock only because a thread's handle may not be looked at from two threads.
+    Thread(Mutex<Option<Thread>>),
+    /// On the caller's runtime; it ends with its owner.
+    Task(#[expect(dead_code, reason = "owned, so that the driver ends with it")] Task),
+}
+
+impl Engine {
+    /// Starts a driver on a thread of its own.
+    pub(crate) fn on_thread(client: Client, config: EngineConfig) -> Result<Self, Error> {
+        let (shared, group) =
+            prepare(&client, config.loss_ack, config.fetcher, config.member, config.group_id.as_deref());
+        let (theirs, side, key) = (client.clone(), Arc::clone(&shared), group.clone());
+        let timeout = config.session_timeout;
+        let thread = client.runtime().start_io_thread(
+            "millstream-consumer",
+            Box::new(move |runtime| {
+                Box::pin(async move {
+                    let client = theirs.on(runtime);
+                    drop(theirs);
+                    Driver::new(client, side, key, timeout).run().await;
+                })
+            }),
+        );
+        let thread = thread.map_err(|error| {
+            Error::new(ErrorKind::Unreachable, "start the consumer's thread").reason(&error).because(error)
+        })?;
+        Ok(Self { shared, client, group, host: Host::Thread(Mutex::new(Some(thread))) })
+    }
+    /// Starts a driver beside the caller.
+    pub(crate) fn beside(client: Client, config: EngineConfig) -> Self {
+        let (shared, group) =
+            prepare(&client, config.loss_ack, config.fetcher, config.member, config.group_id.as_deref());
+        let driver = Driver::new(
+            client.on(Arc::clone(client.runtime())),
+            Arc::clone(&shared),
+            group.clone(),
+            config.session_timeout,
+        );
+        let task = client.runtime().spawn(Box::pin(driver.run()));
+        Self { shared, client, group, host: Host::Task(task) }
+    }
+    /// Leaves the group and ends, within this time.
+    pub(crate) async fn close(&mut self, policy: LeavePolicy, deadline: Instant) -> Result<(), Error> {
+        self.begin_close(policy);
+        let mut ended = self.shared.ended.subscribe();
+        let ended = async move { ended.wait_for(|ended| *ended).await.is_ok() };
+        let runtime = Arc::clone(self.client.runtime());
+        if crate::runtime::timeout_at(&*runtime, deadline, ended).await.is_none() {
+            return Err(Error::new(ErrorKind::TimedOut, "close the consumer")
+                .reason("the coordinator did not answer in time; the member's session will end by itself"));
+        }
+        // The driver has ended, so this waits for no more than the thread's last instructions.
+        if let Host::Thread(thread) = &mut self.host
+            && let Ok(thread) = thread.get_mut()
+            && let Some(Err(error)) = thread.take().map(Thread::join)
+        {
+            return Err(Error::new(ErrorKind::Closed, "close the consumer").reason(&error).because(error));
+        }
+        Ok(())
+    }
+    fn begin_close(&self, policy: LeavePolicy) {
+        self.shared.queue().closing.get_or_insert(policy);
+        self.shared.wake_driver.notify_one();
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.begin_close(LeavePolicy::Dynamic);
+    }
+}
+
+fn prepare(
+    client: &Client,
+    loss_ack: LossAck,
+    fetcher: Fetcher,
+    member: Option<Member>,
+    group_id: Option<&str>,
+) -> (Arc<Shared>, Option<CoordinatorKey>) {
+    let shared = Arc::new(Shared {
+        runtime: Arc::clone(client.runtime()),
+        fetcher: Mutex::new(fetcher),
+        member: member.map(Mutex::new),
+        queue: Mutex::default(),
+        loss_ack,
+        wake_driver: Notify::new(),
+        wake_application: Notify::new(),
+        commit_order: tokio::sync::Mutex::new(()),
+        ended: watch::Sender::new(false),
+    });
+    (shared, group_id.map(|group| CoordinatorKey::Group(group.to_owned())))
+}

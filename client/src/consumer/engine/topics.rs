@@ -1,0 +1,105 @@
+//! Which topics the driver keeps the cluster's picture of, and the layout that a group's leader assigns by.
+
+use super::driver::{Done, Driver};
+use crate::Error;
+use crate::client::Client;
+use crate::runtime::timeout_at;
+use millstream_client_core::cluster::{Creation, Image, Topic};
+use millstream_client_core::group::assignor::ClusterLayout;
+use millstream_protocol::{ErrorCode, NodeId, TopicName};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often it is said that topics are still in use; `metadata.max.idle.ms` is far longer.
+const STILL_IN_USE: Duration = Duration::from_secs(60);
+
+impl Driver {
+    /// Registers interest in all topics that are read, subscribed to, or watched as the group's leader.
+    pub(super) fn use_topics(&mut self, now: Instant) {
+        let mut topics: BTreeSet<TopicName> = self.shared.fetcher().partitions().map(|id| id.topic.clone()).collect();
+        topics.extend(self.shared.subscription());
+        topics.extend(self.shared.member().and_then(|member| member.watched_topics()).into_iter().flatten());
+        let due = self.topics_told.is_none_or(|told| told + STILL_IN_USE <= now);
+        if due || topics != self.topics_in_use {
+            topics.iter().for_each(|topic| self.client.hub().use_topic(topic, Creation::Forbidden));
+            self.missing_told.retain(|topic| topics.contains(topic));
+            self.topics_in_use = topics;
+            self.topics_told = Some(now);
+        }
+        self.tell_missing();
+    }
+    pub(super) fn topics_deadline(&self) -> Option<Instant> {
+        self.topics_told.filter(|_| !self.topics_in_use.is_empty()).map(|told| told + STILL_IN_USE)
+    }
+    /// A topic that the cluster is sure not to have is told of once. It is read all the same, should it appear.
+    fn tell_missing(&mut self) {
+        for topic in &self.topics_in_use {
+            let Some(code) = self.client.hub().verdict(topic.as_str()) else {
+                self.missing_told.remove(topic);
+                continue;
+            };
+            if self.missing_told.insert(topic.clone()) {
+                let error = Error::broker(code, format!("read topic `{topic}`"));
+                self.shared.fail(match code {
+                    ErrorCode::UNKNOWN_TOPIC_OR_PARTITION => {
+                        error.reason("the cluster has no such topic; create it, or check its name")
+                    }
+                    code => error.reason(code),
+                });
+            }
+        }
+    }
+
+    /// A leader whose topics have other partition counts than it assigned makes the group rebalance (G-10).
+    pub(super) fn compare_layout(&self, now: Instant) {
+        let image = self.client.hub().image();
+        self.with_member(|member| {
+            if let Some(topics) = member.watched_topics().filter(|_| member.is_stable()) {
+                member.handle_layout(now, &layout(&image, &topics));
+            }
+        });
+    }
+    pub(super) fn start_layout(&mut self, topics: BTreeSet<TopicName>) {
+        let client = self.client.clone();
+        self.in_flight.push(async move { Done::Layout(fresh_layout(&client, topics).await) });
+    }
+}
+
+/// The layout after one more round of questions to the cluster; none when nobody answers in time.
+async fn fresh_layout(client: &Client, topics: BTreeSet<TopicName>) -> Option<ClusterLayout> {
+    let hub = client.hub();
+    let mut view = hub.watch();
+    let before = view.borrow_and_update().rounds;
+    topics.iter().for_each(|topic| hub.use_topic(topic, Creation::Forbidden));
+    hub.request_refresh();
+    let deadline = client.now() + client.options().request_timeout;
+    let fresh = async {
+        loop {
+            let known = view.borrow_and_update().clone();
+            let settled = |topic: &TopicName| {
+                known.image.topic(topic.as_str()).is_some() || hub.verdict(topic.as_str()).is_some()
+            };
+            // The first round after the question may have begun before it.
+            if known.rounds > before + 1 || known.rounds > before && topics.iter().all(settled) {
+                return Some(known.image);
+            }
+            view.changed().await.ok()?;
+        }
+    };
+    let image = timeout_at(&**client.runtime(), deadline, fresh).await??;
+    Some(layout(&image, &topics))
+}
+
+fn layout(image: &Arc<Image>, topics: &BTreeSet<TopicName>) -> ClusterLayout {
+    let mut layout = ClusterLayout::new();
+    for topic in topics.iter().filter_map(|topic| image.topic(topic.as_str())) {
+        layout.insert_with_racks(topic.name.clone(), racks(image, topic));
+    }
+    layout
+}
+
+fn racks(image: &Image, topic: &Topic) -> Vec<BTreeSet<String>> {
+    let rack = |id: &NodeId| image.broker(*id).and_then(|broker| broker.rack.clone());
+    topic.partitions.iter().map(|partition| partition.replicas.iter().filter_map(rack).collect()).collect()
+}
