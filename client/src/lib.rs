@@ -14,6 +14,7 @@ mod producer_record;
 mod rebalance;
 mod records;
 pub mod runtime;
+pub mod runtime_consumer;
 mod stream;
 mod transaction;
 

@@ -153,3 +153,27 @@ impl ConsumerOptions {
         Member::new(config, self.assignors().iter().map(|assignor| assignor.build()).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_of_a_consumer_is_a_known_key() {
+        let all: String = ConsumerOptions::KEYS.iter().map(|key| format!("{key}=1\n")).collect();
+        let properties = Properties::parse(&all).expect("properties");
+        let as_a_client = properties.iter().fold(ClientSource::unset(), |mut source, (key, value)| {
+            source.set(key, value).expect("a key that some role knows");
+            source
+        });
+        drop(as_a_client);
+    }
+
+    #[test]
+    fn options_that_do_not_go_together_are_told_of_before_anything_is_sent() {
+        let mut options = ConsumerOptions { group_id: Some("g".to_owned()), ..ConsumerOptions::default() };
+        options.heartbeat_interval = options.session_timeout;
+        let error = check_together(&options, &BTreeSet::new()).expect_err("too slow");
+        assert_eq!(error.key(), "heartbeat.interval.ms");
+    }
+}

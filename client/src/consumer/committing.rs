@@ -41,7 +41,7 @@ impl Consumer {
     }
     /// A handle that commits from other tasks. From now on auto-commit commits what is said to be finished.
     #[must_use]
-    pub fn committer(&mut self) -> Committer {
+    pub fn committer(&self) -> Committer {
         let ledger = self.tracker.on();
         Committer::new(ledger, self.engine.client.clone(), Arc::clone(&self.engine.shared), self.engine.group.clone())
     }
@@ -69,6 +69,9 @@ impl Consumer {
             return;
         }
         self.next_auto_commit = now + self.options.auto_commit_interval;
+        if self.engine.shared.take_commit_failed() {
+            self.committed = Offsets::new();
+        }
         let finished = self.finished();
         if finished != self.committed {
             self.engine.shared.commit_in_passing(finished.clone());
@@ -102,7 +105,8 @@ impl Consumer {
             return Ok(());
         }
         let finished = self.finished();
-        if finished == self.committed || finished.is_empty() {
+        let done = finished == self.committed && !self.engine.shared.take_commit_failed();
+        if done || finished.is_empty() {
             return Ok(());
         }
         match self.commit_and_remember(finished).await {

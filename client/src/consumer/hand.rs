@@ -31,7 +31,7 @@ impl Hand {
     pub(super) fn deal(
         &mut self,
         shared: &Shared,
-        tracker: &mut Tracker,
+        tracker: &Tracker,
         max: usize,
         now: Instant,
     ) -> Result<Option<Records>, Error> {
@@ -39,13 +39,13 @@ impl Hand {
             return Err(error);
         }
         let mut deal = Deal { parts: Vec::new(), left: max };
-        while deal.left > 0 && self.error.is_none() && self.bring_next_to_front(shared, tracker, now) {
+        while deal.left > 0 && self.error.is_none() && self.bring_next_to_front(shared, tracker) {
             self.deal_first(shared, &mut deal, now);
         }
         self.finish(shared, tracker, deal)
     }
     /// Finds what may be dealt from now, in the hand or else in the buffer. False when there is nothing.
-    fn bring_next_to_front(&mut self, shared: &Shared, tracker: &Tracker, now: Instant) -> bool {
+    fn bring_next_to_front(&mut self, shared: &Shared, tracker: &Tracker) -> bool {
         let first = self.first_generation();
         let free = {
             let fetcher = shared.fetcher();
@@ -60,7 +60,7 @@ impl Hand {
         };
         let next = match free {
             Some(index) => self.taken.remove(index),
-            None => shared.change(|fetcher| fetcher.take(now, |id| !tracker.is_full(id))),
+            None => shared.take(|id| !tracker.is_full(id)),
         };
         let Some(next) = next else { return false };
         self.taken.push_front(next);
@@ -96,7 +96,7 @@ impl Hand {
         self.open = None;
         self.taken.pop_front();
     }
-    fn finish(&mut self, shared: &Shared, tracker: &mut Tracker, mut deal: Deal) -> Result<Option<Records>, Error> {
+    fn finish(&mut self, shared: &Shared, tracker: &Tracker, mut deal: Deal) -> Result<Option<Records>, Error> {
         deal.settle(shared);
         deal.parts
             .retain(|part| !part.runs.is_empty() && shared.fetcher().is_current(&part.partition, part.generation));

@@ -19,12 +19,12 @@ pub use millstream_client_core::group::GroupMetadata;
 pub use values::{Assignor, GroupProtocol};
 
 pub(crate) use builder::ConsumerOptions;
-pub(crate) use engine::Shared;
+pub(crate) use engine::{CommitGuard, Engine, EngineConfig, LossAck, Shared, committed};
+pub(crate) use hand::edge_error as fetch_error;
 
 use crate::client::ClientSource;
 use crate::records::to_commit;
 use crate::{ConsumerRecord, Error, ErrorKind, OffsetSpec, Offsets, Properties, RecordStream, Records};
-use engine::{Engine, Stability};
 use hand::Hand;
 use millstream_client_core::fetch::{OffsetTarget, Position};
 use millstream_client_core::group::LeavePolicy;
@@ -80,7 +80,7 @@ impl Consumer {
             engine,
             options,
             hand: Hand::new(crc),
-            tracker: Tracker::off(),
+            tracker: Tracker::default(),
             next_auto_commit,
             committed: Offsets::new(),
             to_subscribe: (!topics.is_empty()).then_some(topics),
@@ -190,7 +190,7 @@ impl Consumer {
     {
         let Some(group) = self.engine.group.clone() else { return Err(no_group("fetch committed offsets")) };
         let partitions: Vec<TopicPartition> = partitions.into_iter().cloned().collect();
-        engine::committed(&self.engine.client, &group, partitions, Stability::Stable).await
+        committed(&self.engine.client, &group, partitions).await
     }
     /// The offset that each spec means now; a time after the last record has none.
     ///
@@ -208,10 +208,10 @@ impl Consumer {
         let specs: Vec<(TopicPartition, OffsetSpec)> = specs.into_iter().collect();
         crate::admin::list_offsets::resolve(&self.engine.client, specs, self.options.isolation_level).await.all()
     }
-    /// Who this member is, for a transaction that sends its offsets. Generation −1 outside a group.
+    /// Who this member is at this moment, for a transaction that sends its offsets. Generation −1 outside a group.
     #[must_use]
-    pub fn group_metadata(&self) -> Option<GroupMetadata> {
-        self.engine.shared.group_metadata()
+    pub fn group_metadata(&self) -> GroupMetadata {
+        self.engine.shared.group_metadata().unwrap_or_else(GroupMetadata::none)
     }
 
     /// Commits if auto-commit is on, leaves the group, closes. A static member stays in its group. Dropping leaves in the background.
@@ -250,15 +250,19 @@ impl Consumer {
         self.to_subscribe = None;
         if !self.engine.shared.subscription().is_empty() {
             self.engine.shared.subscribe(BTreeSet::new());
+            self.drop_partitions();
         }
     }
     fn forget_manual(&self) {
         if self.engine.shared.subscription().is_empty() {
-            self.engine.shared.change(|fetcher| {
-                let all: Vec<TopicPartition> = fetcher.partitions().cloned().collect();
-                fetcher.remove(&all);
-            });
+            self.drop_partitions();
         }
+    }
+    fn drop_partitions(&self) {
+        self.engine.shared.change(|fetcher| {
+            let all: Vec<TopicPartition> = fetcher.partitions().cloned().collect();
+            fetcher.remove(&all);
+        });
     }
 }
 

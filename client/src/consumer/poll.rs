@@ -65,7 +65,7 @@ impl Consumer {
                 return Err(error);
             }
             let (most, now) = (self.options.max_poll_records, shared.now());
-            if let Some(records) = self.hand.deal(&shared, &mut self.tracker, most, now)? {
+            if let Some(records) = self.hand.deal(&shared, &self.tracker, most, now)? {
                 return Ok(Polled::Records(records));
             }
             if shared.has_ended() {
@@ -77,12 +77,16 @@ impl Consumer {
 
     /// Waits until there may be something new: from the driver, or a finished record that lets a full partition go on.
     async fn wait(&self, shared: &Shared) {
-        match self.tracker.ledger() {
-            None => shared.changed().await,
-            Some(ledger) => tokio::select! {
-                () = shared.changed() => {}
-                () = ledger.finished.notified() => {}
-            },
+        let finished = async {
+            match self.tracker.ledger() {
+                Some(ledger) => ledger.finished.notified().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = shared.event_changed() => {}
+            () = shared.records_changed() => {}
+            () = finished => {}
         }
     }
     fn subscribe_now(&mut self) -> Result<(), Error> {

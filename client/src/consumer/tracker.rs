@@ -6,21 +6,24 @@ use hashbrown::HashMap;
 use millstream_client_core::fetch::{Generation, Position};
 use millstream_protocol::TopicPartition;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// How many records of a partition may be unfinished before it is held back.
 const MOST_UNFINISHED: usize = 10_000;
 
-/// A handle on what is unfinished. The consumer has one, and every committer.
-#[derive(Debug, Clone)]
+/// A handle on what is unfinished. The consumer has one, and every committer shares its ledger.
+#[derive(Debug, Default)]
 pub(super) struct Tracker {
-    ledger: Option<Arc<Ledger>>,
+    ledger: Arc<Ledger>,
 }
 
 /// What is unfinished, and whom to wake when something is finished.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
+    /// Whether anybody says what is finished: set by the first committer, for good.
+    kept: AtomicBool,
     partitions: Mutex<HashMap<TopicPartition, Open>>,
     pub(super) finished: Notify,
 }
@@ -33,18 +36,17 @@ struct Open {
 }
 
 impl Tracker {
-    pub(super) const fn off() -> Self {
-        Self { ledger: None }
+    /// Tracks from now on.
+    pub(super) fn on(&self) -> Arc<Ledger> {
+        self.ledger.kept.store(true, Ordering::Relaxed);
+        Arc::clone(&self.ledger)
     }
-    /// Starts to track, if it does not yet.
-    pub(super) fn on(&mut self) -> Arc<Ledger> {
-        Arc::clone(self.ledger.get_or_insert_default())
-    }
+    /// The ledger, if there is a committer.
     pub(super) fn ledger(&self) -> Option<&Arc<Ledger>> {
-        self.ledger.as_ref()
+        Some(&self.ledger).filter(|ledger| ledger.kept.load(Ordering::Relaxed))
     }
-    pub(super) fn handed_out(&mut self, part: &Part) {
-        let Some(ledger) = &self.ledger else { return };
+    pub(super) fn handed_out(&self, part: &Part) {
+        let Some(ledger) = self.ledger() else { return };
         let mut partitions = ledger.lock();
         let open = partitions.entry(part.partition.clone()).or_insert_with(|| Open::new(part));
         if open.generation != part.generation {
@@ -60,7 +62,7 @@ impl Tracker {
         let full = |ledger: &Arc<Ledger>| {
             ledger.lock().get(partition).is_some_and(|open| open.unfinished.len() >= MOST_UNFINISHED)
         };
-        self.ledger.as_ref().is_some_and(full)
+        self.ledger().is_some_and(full)
     }
 }
 

@@ -56,6 +56,7 @@ pub struct Fetcher {
     ready: VecDeque<TopicPartition>,
     responses: Responses,
     last_generation: u64,
+    version: u64,
 }
 
 impl Fetcher {
@@ -70,6 +71,7 @@ impl Fetcher {
             ready: VecDeque::new(),
             responses: Responses::default(),
             last_generation: 0,
+            version: 0,
         }
     }
 
@@ -99,6 +101,7 @@ impl Fetcher {
                 self.responses.drop_items(&partition.items);
                 self.order.retain(|each| each != id);
                 self.ready.retain(|each| each != id);
+                self.version += 1;
             }
         }
     }
@@ -134,6 +137,11 @@ impl Fetcher {
     /// The partitions that are read, in no order.
     pub fn partitions(&self) -> impl Iterator<Item = &TopicPartition> {
         self.partitions.keys()
+    }
+    /// Another number whenever other partitions are read.
+    #[must_use]
+    pub const fn version(&self) -> u64 {
+        self.version
     }
     /// Whether a partition is read.
     #[must_use]
@@ -185,6 +193,7 @@ impl Fetcher {
         if !self.partitions.contains_key(&id) {
             let generation = self.next_generation();
             self.order.push_back(id.clone());
+            self.version += 1;
             self.partitions.insert(id.clone(), Partition::new(id, generation, phase));
         }
     }

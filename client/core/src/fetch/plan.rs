@@ -47,18 +47,18 @@ impl FetchPlan {
     /// The request in this version.
     #[must_use]
     pub fn request(self, version: i16) -> FetchRequest {
-        let mut request = FetchRequest::default();
-        request.max_wait_ms = i32::try_from(self.max_wait.as_millis()).unwrap_or(i32::MAX);
-        request.min_bytes = clamp(self.min_bytes);
-        request.max_bytes = clamp(self.max_bytes);
-        request.isolation_level = self.isolation;
-        request.rack_id = StrBytes::from_string(self.rack);
-        request.session_id = self.delta.session_id;
-        request.session_epoch = self.delta.session_epoch;
-        request.topics = self.delta.topics;
-        if version >= 7 {
-            request.forgotten_topics_data = self.delta.forgotten;
-        }
+        let mut request = FetchRequest {
+            max_wait_ms: i32::try_from(self.max_wait.as_millis()).unwrap_or(i32::MAX),
+            min_bytes: clamp(self.min_bytes),
+            max_bytes: clamp(self.max_bytes),
+            isolation_level: self.isolation,
+            rack_id: StrBytes::from_string(self.rack),
+            session_id: self.delta.session_id,
+            session_epoch: self.delta.session_epoch,
+            topics: self.delta.topics,
+            forgotten_topics_data: if version >= 7 { self.delta.forgotten } else { Vec::new() },
+            ..FetchRequest::default()
+        };
         if version < FINDS_DIVERGENCE {
             let partitions = request.topics.iter_mut().flat_map(|topic| &mut topic.partitions);
             partitions.for_each(|partition| partition.last_fetched_epoch = -1);

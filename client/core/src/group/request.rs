@@ -27,6 +27,11 @@ pub struct GroupMetadata {
 }
 
 impl GroupMetadata {
+    /// Of a consumer without a group.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { group_id: String::new(), generation: -1, member_id: String::new(), instance_id: None }
+    }
     pub(super) fn of(config: &MemberConfig) -> Self {
         Self {
             group_id: config.group_id.clone(),

@@ -5,7 +5,7 @@ use super::driver::{Done, Driver};
 use crate::client::{Call, Client, Target};
 use crate::{Error, ErrorKind, OffsetAndMetadata, Offsets};
 use millstream_client_core::cluster::CoordinatorKey;
-use millstream_client_core::group::{CommitRefused, CommitStamp};
+use millstream_client_core::group::{CommitRefused, CommitStamp, GroupMetadata};
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::{OffsetCommitRequest, OffsetCommitResponse, StrBytes};
 use millstream_protocol::{ErrorCode, LeaderEpoch, TopicName, TopicPartition};
@@ -18,6 +18,7 @@ use std::sync::Arc;
 pub(crate) struct CommitGuard {
     shared: Arc<Shared>,
     stamp: CommitStamp,
+    metadata: GroupMetadata,
     code: Option<ErrorCode>,
 }
 
@@ -26,10 +27,15 @@ impl CommitGuard {
     pub(crate) fn begin(shared: &Arc<Shared>) -> Result<Option<Self>, CommitRefused> {
         let Some(mut member) = shared.member() else { return Ok(None) };
         let stamp = member.begin_commit()?;
-        Ok(Some(Self { shared: Arc::clone(shared), stamp, code: None }))
+        let metadata = member.metadata().clone();
+        Ok(Some(Self { shared: Arc::clone(shared), stamp, metadata, code: None }))
     }
     pub(crate) const fn stamp(&self) -> &CommitStamp {
         &self.stamp
+    }
+    /// Who commits, as it was when the commit began.
+    pub(crate) const fn metadata(&self) -> &GroupMetadata {
+        &self.metadata
     }
     /// The worst that the coordinator said.
     pub(crate) const fn answered(&mut self, code: ErrorCode) {
@@ -151,6 +157,7 @@ impl Driver {
         self.in_flight.push(async move {
             if let Err(error) = commit(&client, &shared, group.as_ref(), offsets).await {
                 tracing::warn!(%error, "auto-commit failed; the next one commits more");
+                shared.queue().commit_failed = true;
             }
             Done::Commit
         });

@@ -30,9 +30,12 @@ pub(super) struct Driver {
     pub(super) view: watch::Receiver<View>,
     pub(super) committing: bool,
     pub(super) topics_in_use: BTreeSet<TopicName>,
+    /// The versions of what is read and subscribed to, and of the cluster's picture, that were looked at last.
+    pub(super) looked_at: (u64, u64, u64),
     pub(super) topics_told: Option<Instant>,
     pub(super) missing_told: BTreeSet<TopicName>,
     pub(super) next_refresh: Option<Instant>,
+    pub(super) next_missing: Option<Instant>,
     closing: bool,
 }
 
@@ -74,9 +77,11 @@ impl Driver {
             view,
             committing: false,
             topics_in_use: BTreeSet::new(),
+            looked_at: (0, 0, 0),
             topics_told: None,
             missing_told: BTreeSet::new(),
             next_refresh: None,
+            next_missing: None,
             closing: false,
         }
     }
@@ -98,11 +103,11 @@ impl Driver {
     fn act(&mut self, runtime: &dyn Runtime) -> bool {
         let now = runtime.now();
         self.begin_close(now);
+        self.look_at_topics(now);
         self.act_for_group(now);
         if self.closing {
             return !self.shared.member().is_none_or(|member| member.is_out());
         }
-        self.use_topics(now);
         self.start_auto_commit();
         self.start_lookups(now, runtime.wall_clock());
         self.start_fetches(now);
@@ -162,6 +167,7 @@ struct Ended(Arc<Shared>);
 impl Drop for Ended {
     fn drop(&mut self) {
         self.0.ended.send_replace(true);
-        self.0.wake_application.notify_one();
+        self.0.wake_for_events.notify_one();
+        self.0.wake_for_records.notify_one();
     }
 }

@@ -38,7 +38,7 @@ impl Driver {
     pub(super) fn file_fetch(&mut self, now: Instant, node: NodeId, outcome: Outcome) {
         let follow_up = self.shared.fetcher().handle_fetch(now, node, outcome);
         if follow_up.ready {
-            self.shared.wake_application();
+            self.shared.wake_for_records();
         }
         if !follow_up.hints.is_empty() {
             self.client.hub().handle_hints(&follow_up.hints, follow_up.brokers);
@@ -61,6 +61,7 @@ impl Driver {
     pub(super) fn start_lookups(&mut self, now: Instant, wall: Timestamp) {
         self.start_committed(now);
         let image = self.client.hub().image();
+        let was_ready = self.shared.fetcher().has_ready();
         loop {
             let next = self.shared.fetcher().poll_lookup(now, wall, &image);
             let Some(lookup) = next else { break };
@@ -71,8 +72,8 @@ impl Driver {
             let Some(validation) = next else { break };
             self.start_validation(validation);
         }
-        if self.shared.fetcher().has_ready() {
-            self.shared.wake_application();
+        if !was_ready && self.shared.fetcher().has_ready() {
+            self.shared.wake_for_records();
         }
     }
     fn start_lookup(&mut self, lookup: Lookup) {
@@ -122,7 +123,7 @@ impl Driver {
         if refresh {
             self.client.hub().request_refresh();
         }
-        self.shared.wake_application();
+        self.shared.wake_for_records();
     }
 
     fn start_committed(&mut self, now: Instant) {
@@ -137,7 +138,7 @@ impl Driver {
         let client = self.client.clone();
         self.in_flight.push(async move {
             let partitions = asked.iter().map(|(id, _)| id.clone()).collect();
-            let answer = super::committed(&client, &group, partitions, super::Stability::Stable).await;
+            let answer = super::committed(&client, &group, partitions).await;
             Done::Committed(asked, answer)
         });
     }

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 impl Driver {
     pub(super) fn act_for_group(&mut self, now: Instant) {
-        self.compare_layout(now);
         loop {
             let action = self.shared.member().and_then(|mut member| member.poll_action(now));
             let Some(action) = action else { return };
@@ -59,7 +58,7 @@ impl Driver {
     /// Queues an event first, so that nothing of what it changes is seen before it.
     fn tell(&self, event: GroupEvent) {
         if let GroupEvent::Failed(error) = &event {
-            return self.shared.fail(edge_error(error));
+            return self.shared.end_membership(edge_error(error));
         }
         self.shared.queue().events.push_back(event.clone());
         match event {
@@ -74,7 +73,7 @@ impl Driver {
             }
             _ => {}
         }
-        self.shared.wake_application();
+        self.shared.wake_for_events.notify_one();
     }
 }
 

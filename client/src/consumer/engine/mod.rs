@@ -13,16 +13,16 @@ mod offsets;
 mod topics;
 
 pub(crate) use commit::{CommitGuard, commit};
-pub(crate) use offsets::{Stability, committed};
+pub(crate) use offsets::committed;
 
 use crate::client::Client;
 use crate::runtime::{Runtime, Task, Thread};
 use crate::{Error, ErrorKind, Offsets};
 use driver::Driver;
 use millstream_client_core::cluster::CoordinatorKey;
-use millstream_client_core::fetch::Fetcher;
+use millstream_client_core::fetch::{Fetcher, Taken};
 use millstream_client_core::group::{Ack, GroupEvent, GroupMetadata, LeavePolicy, Member};
-use millstream_protocol::TopicName;
+use millstream_protocol::{TopicName, TopicPartition};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -47,8 +47,10 @@ pub(crate) struct Shared {
     loss_ack: LossAck,
     /// Something for the driver to do.
     wake_driver: Notify,
-    /// Something for the application to see.
-    wake_application: Notify,
+    /// An event or an error for the application to see.
+    wake_for_events: Notify,
+    /// Records for the application to take.
+    wake_for_records: Notify,
     /// The order of commits: an older one must not overtake a newer one, so a commit holds this until it is answered.
     pub(crate) commit_order: tokio::sync::Mutex<()>,
     ended: watch::Sender<bool>,
@@ -61,9 +63,14 @@ struct Queue {
     errors: VecDeque<Error>,
     /// Positions that the driver is to commit, in passing.
     to_commit: Option<Offsets>,
+    /// The last of these commits failed.
+    commit_failed: bool,
+    /// Why the membership is over.
+    over: Option<Error>,
     closing: Option<LeavePolicy>,
     /// The topics that the application named itself.
     topics: BTreeSet<TopicName>,
+    topics_version: u64,
 }
 
 impl Shared {
@@ -87,7 +94,14 @@ impl Shared {
     }
     /// Names the topics to read; with a group its members share them.
     pub(crate) fn subscribe(&self, topics: BTreeSet<TopicName>) {
-        self.queue().topics.clone_from(&topics);
+        {
+            let mut queue = self.queue();
+            if topics.is_empty() {
+                queue.events.clear();
+            }
+            queue.topics.clone_from(&topics);
+            queue.topics_version += 1;
+        }
         if let Some(mut member) = self.member() {
             member.subscribe(self.now(), topics);
         }
@@ -104,10 +118,10 @@ impl Shared {
     }
     pub(crate) fn set_polling(&self, polling: bool) {
         let now = self.now();
-        if let Some(mut member) = self.member() {
-            member.set_polling(now, polling);
+        let acts = self.member().is_some_and(|mut member| member.set_polling(now, polling));
+        if acts {
+            self.wake_driver.notify_one();
         }
-        self.wake_driver.notify_one();
     }
     pub(crate) fn group_metadata(&self) -> Option<GroupMetadata> {
         self.member().map(|member| member.metadata().clone())
@@ -119,24 +133,45 @@ impl Shared {
     pub(crate) fn take_event(&self) -> Option<GroupEvent> {
         self.queue().events.pop_front()
     }
+    /// The next error; once the membership is over, that for ever.
     pub(crate) fn take_error(&self) -> Option<Error> {
-        self.queue().errors.pop_front()
+        let mut queue = self.queue();
+        queue.errors.pop_front().or_else(|| queue.over.clone())
+    }
+    /// The membership is over.
+    fn end_membership(&self, error: Error) {
+        self.queue().over = Some(error);
+        self.wake_for_events.notify_one();
+    }
+    /// Takes what is buffered of the next partition that is wanted; the driver may fill its place.
+    pub(crate) fn take(&self, wanted: impl Fn(&TopicPartition) -> bool) -> Option<Taken> {
+        let taken = self.fetcher().take(self.now(), wanted)?;
+        self.wake_driver.notify_one();
+        Some(taken)
+    }
+    /// Whether a commit in passing failed since this was asked last.
+    pub(crate) fn take_commit_failed(&self) -> bool {
+        std::mem::take(&mut self.queue().commit_failed)
     }
     pub(crate) fn fail(&self, error: Error) {
         self.queue().errors.push_back(error);
-        self.wake_application.notify_one();
+        self.wake_for_events.notify_one();
     }
     /// Leaves positions for the driver to commit; newer ones replace those that it has not got to.
     pub(crate) fn commit_in_passing(&self, offsets: Offsets) {
         self.queue().to_commit = Some(offsets);
         self.wake_driver.notify_one();
     }
-    /// Waits until there may be something new.
-    pub(crate) async fn changed(&self) {
-        self.wake_application.notified().await;
+    /// Waits until there may be a new event or error.
+    pub(crate) async fn event_changed(&self) {
+        self.wake_for_events.notified().await;
     }
-    pub(crate) fn wake_application(&self) {
-        self.wake_application.notify_one();
+    /// Waits until there may be new records.
+    pub(crate) async fn records_changed(&self) {
+        self.wake_for_records.notified().await;
+    }
+    pub(crate) fn wake_for_records(&self) {
+        self.wake_for_records.notify_one();
     }
     pub(crate) fn has_ended(&self) -> bool {
         *self.ended.borrow()
@@ -252,7 +287,8 @@ fn prepare(
         queue: Mutex::default(),
         loss_ack,
         wake_driver: Notify::new(),
-        wake_application: Notify::new(),
+        wake_for_events: Notify::new(),
+        wake_for_records: Notify::new(),
         commit_order: tokio::sync::Mutex::new(()),
         ended: watch::Sender::new(false),
     });

@@ -10,21 +10,12 @@ use millstream_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse, Str
 use millstream_protocol::{ErrorCode, LeaderEpoch, Offset, TopicName, TopicPartition};
 use std::collections::BTreeMap;
 
-/// Whether offsets that an open transaction is about to commit are waited for (KIP-447).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stability {
-    /// They are.
-    Stable,
-    /// They are not.
-    Any,
-}
-
-/// What a group has committed; partitions without a commit are absent.
+/// What a group has committed; partitions without a commit are absent. Offsets that an open transaction is about to commit
+/// are waited for (KIP-447).
 pub(crate) async fn committed(
     client: &Client,
     group: &CoordinatorKey,
     partitions: Vec<TopicPartition>,
-    stability: Stability,
 ) -> Result<Offsets, Error> {
     if partitions.is_empty() {
         return Ok(Offsets::new());
@@ -32,7 +23,7 @@ pub(crate) async fn committed(
     let operation = format!("fetch the offsets of {group}");
     let name = group.name().to_owned();
     let topics = by_topic(&partitions);
-    let build = move |version| request(&name, &topics, stability, version);
+    let build = move |version| request(&name, &topics, version);
     let call = Call::new(operation.clone(), Target::Coordinator(group.clone()));
     let reply = client.call::<OffsetFetchRequest>(call, build, worst_code).await?;
     let mut offsets = Offsets::new();
@@ -56,15 +47,10 @@ fn by_topic(partitions: &[TopicPartition]) -> BTreeMap<TopicName, Vec<i32>> {
     topics
 }
 
-fn request(
-    group: &str,
-    topics: &BTreeMap<TopicName, Vec<i32>>,
-    stability: Stability,
-    version: i16,
-) -> OffsetFetchRequest {
+fn request(group: &str, topics: &BTreeMap<TopicName, Vec<i32>>, version: i16) -> OffsetFetchRequest {
     let text = |text: &str| StrBytes::from_string(text.to_owned());
     let mut request = OffsetFetchRequest::default();
-    request.require_stable = version >= 7 && stability == Stability::Stable;
+    request.require_stable = version >= 7;
     if version < 8 {
         request.group_id = text(group).into();
         let topic = |(name, partitions): (&TopicName, &Vec<i32>)| {
@@ -87,7 +73,6 @@ fn request(
     asked.member_id = None;
     asked.member_epoch = -1;
     asked.topics = Some(topics.iter().map(topic).collect());
-    request.topics = None;
     request.groups = vec![asked];
     request
 }

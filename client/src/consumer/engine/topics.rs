@@ -13,24 +13,41 @@ use std::time::{Duration, Instant};
 
 /// How often it is said that topics are still in use; `metadata.max.idle.ms` is far longer.
 const STILL_IN_USE: Duration = Duration::from_secs(60);
+/// How often a topic that nobody has described yet is asked after.
+const LOOK_FOR_MISSING: Duration = Duration::from_millis(500);
 
 impl Driver {
+    /// Follows changes in what is read and subscribed to, and in the cluster.
+    pub(super) fn look_at_topics(&mut self, now: Instant) {
+        let image = self.client.hub().image();
+        let versions = (self.shared.fetcher().version(), self.shared.queue().topics_version, image.generation);
+        let due = self.topics_told.is_none_or(|told| told + STILL_IN_USE <= now);
+        if due || versions != self.looked_at {
+            if due || (versions.0, versions.1) != (self.looked_at.0, self.looked_at.1) {
+                self.use_topics(now);
+            }
+            self.compare_layout(now, &image);
+            self.looked_at = versions;
+        }
+        if self.next_missing.is_none_or(|at| at <= now) {
+            self.tell_missing();
+            self.next_missing = (!self.topics_in_use.is_empty()).then(|| now + LOOK_FOR_MISSING);
+        }
+    }
     /// Registers interest in all topics that are read, subscribed to, or watched as the group's leader.
-    pub(super) fn use_topics(&mut self, now: Instant) {
+    fn use_topics(&mut self, now: Instant) {
         let mut topics: BTreeSet<TopicName> = self.shared.fetcher().partitions().map(|id| id.topic.clone()).collect();
         topics.extend(self.shared.subscription());
         topics.extend(self.shared.member().and_then(|member| member.watched_topics()).into_iter().flatten());
-        let due = self.topics_told.is_none_or(|told| told + STILL_IN_USE <= now);
-        if due || topics != self.topics_in_use {
-            topics.iter().for_each(|topic| self.client.hub().use_topic(topic, Creation::Forbidden));
-            self.missing_told.retain(|topic| topics.contains(topic));
-            self.topics_in_use = topics;
-            self.topics_told = Some(now);
-        }
-        self.tell_missing();
+        topics.iter().for_each(|topic| self.client.hub().use_topic(topic, Creation::Forbidden));
+        self.missing_told.retain(|topic| topics.contains(topic));
+        self.topics_in_use = topics;
+        self.topics_told = Some(now);
+        self.next_missing = None;
     }
     pub(super) fn topics_deadline(&self) -> Option<Instant> {
-        self.topics_told.filter(|_| !self.topics_in_use.is_empty()).map(|told| told + STILL_IN_USE)
+        let told = self.topics_told.filter(|_| !self.topics_in_use.is_empty()).map(|told| told + STILL_IN_USE);
+        [told, self.next_missing].into_iter().flatten().min()
     }
     /// A topic that the cluster is sure not to have is told of once. It is read all the same, should it appear.
     fn tell_missing(&mut self) {
@@ -52,11 +69,10 @@ impl Driver {
     }
 
     /// A leader whose topics have other partition counts than it assigned makes the group rebalance (G-10).
-    pub(super) fn compare_layout(&self, now: Instant) {
-        let image = self.client.hub().image();
+    fn compare_layout(&self, now: Instant, image: &Arc<Image>) {
         self.with_member(|member| {
             if let Some(topics) = member.watched_topics().filter(|_| member.is_stable()) {
-                member.handle_layout(now, &layout(&image, &topics));
+                member.handle_layout(now, &layout(image, &topics));
             }
         });
     }

@@ -6,19 +6,13 @@ use millstream_protocol::messages::LeaveGroupResponse;
 use std::time::Instant;
 
 impl Member {
-    /// Gives the partitions up and leaves. A revocation comes first, unless nothing is owned.
-    pub(super) fn leave(&mut self, now: Instant, reason: &'static str) {
-        if matches!(self.state, State::Out | State::Failed | State::Leaving(_)) {
-            return;
-        }
-        self.revoke(self.owned.iter().cloned().collect());
-        self.depart(now, reason, LeavePolicy::Leave);
+    pub(super) fn unsubscribe(&mut self, now: Instant) {
+        self.let_go_of_everything();
+        self.depart(now, "the consumer unsubscribed", LeavePolicy::Leave);
     }
     /// Leaves for good, without a revocation: whoever closes has let go already.
     pub fn close(&mut self, now: Instant, policy: LeavePolicy) {
-        self.owned.clear();
-        self.waiting = None;
-        self.topics.clear();
+        self.let_go_of_everything();
         self.depart(now, "the consumer was closed", policy);
     }
     /// What LeaveGroup brought. Whatever it is, the member is out.
@@ -53,6 +47,11 @@ impl Member {
         Some(last + self.config.max_poll_interval?)
     }
 
+    fn let_go_of_everything(&mut self) {
+        self.owned.clear();
+        self.waiting = None;
+        self.topics.clear();
+    }
     fn depart(&mut self, now: Instant, reason: &'static str, policy: LeavePolicy) {
         if matches!(self.state, State::Out | State::Failed) {
             return;

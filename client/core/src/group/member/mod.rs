@@ -138,13 +138,12 @@ impl Member {
 
     // --- what the application wants
 
-    /// Replaces the subscription. No topics at all means leaving.
+    /// Replaces the subscription. No topics at all means leaving, at once: whoever asks for that has let go already.
     pub fn subscribe(&mut self, now: Instant, topics: impl IntoIterator<Item = TopicName>) {
         let topics: BTreeSet<TopicName> = topics.into_iter().collect();
         let topics: Vec<TopicName> = topics.into_iter().collect();
         if topics.is_empty() {
-            self.topics = topics;
-            return self.leave(now, "the consumer unsubscribed");
+            return self.unsubscribe(now);
         }
         if topics == self.topics && !matches!(self.state, State::Out | State::Leaving(_)) {
             return;
@@ -171,13 +170,15 @@ impl Member {
             other => self.state = other,
         }
     }
-    /// The application waits in a poll from now on, or has come back from it.
-    pub fn set_polling(&mut self, now: Instant, polling: bool) {
+    /// The application waits in a poll from now on, or has come back from it. True when that is something to act on.
+    pub fn set_polling(&mut self, now: Instant, polling: bool) -> bool {
         self.progress.polling = polling;
         self.progress.last = Some(now);
-        if std::mem::take(&mut self.progress.dormant) && matches!(self.state, State::Out) {
+        let back = std::mem::take(&mut self.progress.dormant) && matches!(self.state, State::Out);
+        if back {
             self.rejoin(now, "the consumer polls again");
         }
+        back
     }
 
     // --- what is to be done

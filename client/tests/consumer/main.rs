@@ -1,0 +1,39 @@
+//! The consumer against the embedded cluster, over loopback.
+
+mod feeder;
+mod groups;
+mod reading;
+mod trouble;
+
+use feeder::Feeder;
+use millstream_client::{Consumer, ConsumerBuilder, Error, OffsetReset, Records};
+use millstream_testkit::TestCluster;
+use std::time::Duration;
+
+/// How long a test waits for what must come.
+const SOON: Duration = Duration::from_secs(20);
+
+fn consumer(cluster: &TestCluster) -> ConsumerBuilder {
+    Consumer::builder(cluster.bootstrap_servers()).auto_offset_reset(OffsetReset::Earliest)
+}
+
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(SOON, future).await.expect("it comes soon")
+}
+
+fn values(records: &Records) -> Vec<String> {
+    records.iter().map(|record| text(record.value())).collect()
+}
+
+fn text(value: Option<&[u8]>) -> String {
+    value.map_or_else(|| "null".to_owned(), |value| String::from_utf8_lossy(value).into_owned())
+}
+
+/// Polls until there are so many.
+async fn read(consumer: &mut Consumer, count: usize) -> Result<Vec<String>, Error> {
+    let mut all = Vec::new();
+    while all.len() < count {
+        all.extend(values(&soon(consumer.poll()).await?));
+    }
+    Ok(all)
+}

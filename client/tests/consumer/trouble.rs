@@ -1,0 +1,92 @@
+//! What goes wrong, and what is said of it.
+
+use super::{Feeder, consumer, read, soon, values};
+use millstream_client::{Error, ErrorKind};
+use millstream_protocol::{ApiKey, Compressor, ErrorCode, Offset};
+use millstream_testkit::TestCluster;
+use std::time::Duration;
+
+// C-6
+#[tokio::test]
+async fn a_corrupt_batch_is_told_of_after_what_lay_before_it_and_can_be_passed() -> Result<(), Error> {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut feeder = Feeder::connect(&cluster.bootstrap_servers(), 0);
+    feeder.write("t", 0, &["a", "b"]);
+    let mut bad = super::feeder::batch(&["c"], Compressor::none()).to_vec();
+    let last = bad.len() - 2;
+    bad[last] ^= 0xff;
+    if feeder.send("t", 0, bad.into()).is_error() {
+        // The broker looks at checksums itself, so what it sends is spoilt on its way: not to be had here.
+        return Ok(());
+    }
+    feeder.write("t", 0, &["d"]);
+    let mut consumer = consumer(&cluster).build().await?;
+    consumer.assign([("t", 0)]);
+    assert_eq!(values(&soon(consumer.poll()).await?), ["a", "b"]);
+    let error = soon(consumer.poll()).await.expect_err("corrupt");
+    assert_eq!(error.kind(), ErrorKind::Malformed);
+    assert!(error.to_string().starts_with("read records at offset 2, partition t-0: the batch at offset 2 is corrupt"));
+    consumer.seek(("t", 0), Offset::new(3))?;
+    assert_eq!(read(&mut consumer, 1).await?, ["d"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_topic_that_does_not_exist_is_told_of() -> Result<(), Error> {
+    let cluster = TestCluster::builder().config("auto.create.topics.enable", "false").start().await;
+    let mut consumer = consumer(&cluster).group_id("g").topics(["nowhere"]).build().await?;
+    let error =
+        tokio::time::timeout(Duration::from_secs(60), consumer.poll()).await.expect("an error").expect_err("no topic");
+    assert_eq!(error.to_string(), "read topic `nowhere`: the cluster has no such topic; create it, or check its name");
+    assert_eq!(error.code(), Some(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION));
+    Ok(())
+}
+
+#[tokio::test]
+async fn subscribing_without_a_group_is_an_error_that_says_what_to_do() {
+    let cluster = TestCluster::start().await;
+    let error = consumer(&cluster).topics(["t"]).build().await.expect_err("no group");
+    assert!(error.to_string().contains("option `group.id`: is needed to subscribe to topics"), "{error}");
+}
+
+#[tokio::test]
+async fn reading_goes_on_at_the_new_leader() -> Result<(), Error> {
+    let cluster = TestCluster::builder().brokers(2).topic("t", 1).start().await;
+    cluster.move_leader(("t", 0), 1);
+    Feeder::connect(&cluster.bootstrap_servers(), 0).write("t", 0, &["a"]);
+    let mut consumer = consumer(&cluster).build().await?;
+    consumer.assign([("t", 0)]);
+    assert_eq!(read(&mut consumer, 1).await?, ["a"]);
+    cluster.move_leader(("t", 0), 2);
+    Feeder::connect(&cluster.bootstrap_servers(), 1).write("t", 0, &["b"]);
+    assert_eq!(read(&mut consumer, 1).await?, ["b"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn reading_and_membership_survive_disconnects() -> Result<(), Error> {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut feeder = Feeder::connect(&cluster.bootstrap_servers(), 0);
+    let mut consumer = consumer(&cluster).group_id("g").topics(["t"]).build().await?;
+    for api in [ApiKey::FETCH, ApiKey::JOIN_GROUP, ApiKey::SYNC_GROUP, ApiKey::OFFSET_FETCH, ApiKey::LIST_OFFSETS] {
+        cluster.on(api).times(1).disconnect();
+    }
+    feeder.write("t", 0, &["a"]);
+    assert_eq!(read(&mut consumer, 1).await?, ["a"]);
+    consumer.commit().await
+}
+
+// C-11
+#[tokio::test]
+async fn a_lost_fetch_session_is_opened_again() -> Result<(), Error> {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut feeder = Feeder::connect(&cluster.bootstrap_servers(), 0);
+    feeder.write("t", 0, &["a"]);
+    let mut consumer = consumer(&cluster).build().await?;
+    consumer.assign([("t", 0)]);
+    assert_eq!(read(&mut consumer, 1).await?, ["a"]);
+    cluster.on(ApiKey::FETCH).times(1).error(ErrorCode::FETCH_SESSION_ID_NOT_FOUND);
+    feeder.write("t", 0, &["b"]);
+    assert_eq!(read(&mut consumer, 1).await?, ["b"]);
+    Ok(())
+}
