@@ -16,7 +16,7 @@ mod transactions;
 
 pub(crate) use call::{ConnectionId, Outcome, Peer, Reply};
 pub(crate) use faults::{Effect, Fault};
-pub(crate) use log::Isolation;
+pub(crate) use log::producers::Aborted;
 pub(crate) use nodes::{Node, Nodes};
 pub(crate) use settings::Settings;
 
@@ -26,6 +26,7 @@ use faults::Faults;
 use fetching::sessions::FetchSessions;
 use fetching::waits::FetchWaits;
 use groups::Groups;
+use log::Isolation;
 use millstream_protocol::frame;
 use millstream_protocol::messages::{Request, StrBytes};
 use millstream_protocol::{ApiKey, NodeId, Timestamp};
@@ -200,20 +201,27 @@ impl Broker {
             .map(|topic| topic.partitions.iter().map(|partition| partition.fetched_records).collect())
             .unwrap_or_default()
     }
-    /// The batches of a topic that a reader of this isolation level would get, by partition; control batches are among them.
-    pub(crate) fn batches(&self, topic: &str, isolation: Isolation) -> Vec<Vec<Bytes>> {
+    /// What a reader of committed records would find in a topic, by partition.
+    pub(crate) fn committed(&self, topic: &str) -> Vec<Committed> {
         let Some(topic) = self.topics.find(topic) else { return Vec::new() };
-        let batches = |partition: &topics::topic::Partition| {
-            partition.log.batches_below(isolation).map(|batch| batch.bytes.clone()).collect()
+        let look = |partition: &topics::topic::Partition| Committed {
+            batches: partition.log.batches_below(Isolation::ReadCommitted).map(|batch| batch.bytes().clone()).collect(),
+            aborted: partition.log.aborted_between(i64::MIN, i64::MAX),
         };
-        topic.partitions.iter().map(batches).collect()
+        topic.partitions.iter().map(look).collect()
     }
-    /// The aborted transactions of a partition: producer, first offset, marker's offset.
-    pub(crate) fn aborted(&self, topic: &str, partition: i32) -> Vec<(i64, i64, i64)> {
-        let Some(partition) = self.topics.find(topic).and_then(|topic| topic.partition(partition)) else {
-            return Vec::new();
+    /// How many offsets of a topic are taken: no fewer than it has records.
+    pub(crate) fn offsets_taken(&self, topic: &str) -> u64 {
+        let span = |partition: &topics::topic::Partition| {
+            u64::try_from(partition.log.end() - partition.log.start()).unwrap_or(0)
         };
-        let all = partition.log.aborted_between(i64::MIN, i64::MAX);
-        all.into_iter().map(|aborted| (aborted.producer_id, aborted.first_offset, aborted.marker_offset)).collect()
+        self.topics.find(topic).map_or(0, |topic| topic.partitions.iter().map(span).sum())
     }
+}
+
+/// A partition's stored batches below the last stable offset, markers among them, and which transactions were aborted.
+#[derive(Debug)]
+pub(crate) struct Committed {
+    pub(crate) batches: Vec<Bytes>,
+    pub(crate) aborted: Vec<Aborted>,
 }

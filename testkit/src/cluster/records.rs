@@ -1,7 +1,6 @@
 //! What a topic holds, read straight from the logs.
 
-use super::Isolation;
-use crate::broker::Broker;
+use crate::broker::{Aborted, Committed};
 use bytes::Bytes;
 use millstream_protocol::record::{Batch, CrcCheck, batches};
 use millstream_protocol::{Decompressor, Headers, Offset, PartitionId, Timestamp, TopicName, TopicPartition};
@@ -24,22 +23,20 @@ pub struct ClusterRecord {
     pub headers: Headers,
 }
 
-/// Everything committed in a topic.
-pub(super) fn committed(broker: &Broker, topic: &TopicName) -> Vec<ClusterRecord> {
-    let partitions = broker.batches(topic.as_str(), Isolation::ReadCommitted);
+/// The records of a topic, from what its log has.
+pub(super) fn decode(topic: &TopicName, partitions: Vec<Committed>) -> Vec<ClusterRecord> {
     let mut records = Vec::new();
-    for (partition, stored) in (0..).zip(partitions) {
-        let aborted = broker.aborted(topic.as_str(), partition);
+    for (partition, Committed { batches: stored, aborted }) in (0..).zip(partitions) {
         let stored = stored.into_iter().flat_map(batches).filter_map(Result::ok);
         let is_visible = |batch: &Batch| !batch.header().is_control() && !is_aborted(batch, &aborted);
         stored.filter(is_visible).for_each(|batch| read(&batch, topic, partition, &mut records));
     }
     records
 }
-fn is_aborted(batch: &Batch, aborted: &[(i64, i64, i64)]) -> bool {
+fn is_aborted(batch: &Batch, aborted: &[Aborted]) -> bool {
     let header = batch.header();
-    let lies_in = |(producer, first, marker): &(i64, i64, i64)| {
-        *producer == header.producer_id && (*first..*marker).contains(&header.base_offset)
+    let lies_in = |one: &Aborted| {
+        one.producer_id == header.producer_id && (one.first_offset..one.marker_offset).contains(&header.base_offset)
     };
     header.is_transactional() && aborted.iter().any(lies_in)
 }

@@ -14,13 +14,13 @@ impl<'c> RequestLog<'c> {
     /// How many requests of an API came, whatever became of them.
     #[must_use]
     pub fn count(&self, api: ApiKey) -> u64 {
-        self.0.with_broker(|broker| broker.request_count(api, None))
+        self.0.shared.look(|broker| broker.request_count(api, None))
     }
     /// How many came to one broker.
     #[must_use]
     pub fn count_at(&self, node: impl Into<NodeId>, api: ApiKey) -> u64 {
         let node = node.into();
-        self.0.with_broker(|broker| broker.request_count(api, Some(node)))
+        self.0.shared.look(|broker| broker.request_count(api, Some(node)))
     }
     /// How many records of a topic fetches have carried away, all partitions together. A record counts each time; markers of transactions
     /// count too, what lies in a batch before the wanted offset does not.
@@ -31,6 +31,6 @@ impl<'c> RequestLog<'c> {
     /// The same by partition.
     #[must_use]
     pub fn fetched_records_by_partition(&self, topic: &str) -> Vec<u64> {
-        self.0.with_broker(|broker| broker.fetched_records(topic))
+        self.0.shared.look(|broker| broker.fetched_records(topic))
     }
 }

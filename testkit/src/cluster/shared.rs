@@ -67,6 +67,10 @@ impl Shared {
         self.changes.send_replace(());
         result
     }
+    /// Looks at the broker; nothing happens by that.
+    pub(super) fn look<T>(&self, look: impl FnOnce(&Broker) -> T) -> T {
+        look(&self.lock().broker)
+    }
     /// Ticks whenever something may have happened.
     pub(super) fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()

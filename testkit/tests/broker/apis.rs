@@ -39,7 +39,8 @@ async fn every_version_of_every_api_is_answered() {
     let served = Connection::to(&cluster, 0).call(4, &ApiVersionsRequest::default()).api_keys;
     assert!(served.len() >= 37);
     for row in served {
-        for version in row.min_version..=row.max_version {
+        let served = api::supported(ApiKey::new(row.api_key)).unwrap();
+        for version in served.min()..=row.max_version {
             let request = empty_request(ApiKey::new(row.api_key));
             let mut connection = Connection::to(&cluster, 0);
             connection.send_any(version, &request);

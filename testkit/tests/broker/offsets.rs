@@ -50,10 +50,11 @@ async fn offsets_are_kept_without_members() {
 async fn what_is_wrong_with_a_commit_is_told() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;
     let mut connection = Connection::to(&cluster, 0);
+    assert_eq!(commit(&mut connection, "t", 5, "", 3), ErrorCode::ILLEGAL_GENERATION);
     assert_eq!(commit(&mut connection, "u", 5, "", -1), ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
     assert_eq!(commit(&mut connection, "t", 5, &"x".repeat(4096), -1), ErrorCode::NONE);
     assert_eq!(commit(&mut connection, "t", 6, &"x".repeat(4097), -1), ErrorCode::OFFSET_METADATA_TOO_LARGE);
-    assert_eq!(commit(&mut connection, "t", 6, "", 3), ErrorCode::ILLEGAL_GENERATION);
+    assert_eq!(commit(&mut connection, "t", 6, "", 3), ErrorCode::UNKNOWN_MEMBER_ID);
     assert_eq!(committed(&mut connection, "g").0, 5);
 }
 

@@ -118,7 +118,7 @@ def transactions():
 
 
 def deletions(admin):
-    await_all(admin.delete_consumer_groups(["confluent-group", "confluent-two"]))
+    await_all(admin.delete_consumer_groups(["confluent-group"]))
     await_all(admin.delete_records([TopicPartition("confluent", 0, 5)]))
     starts = await_all(admin.list_offsets({TopicPartition("confluent", 0): OffsetSpec.earliest()}, isolation_level=IsolationLevel.READ_COMMITTED))
     assert [result.offset for result in starts.values()] == [5]

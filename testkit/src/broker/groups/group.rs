@@ -152,15 +152,11 @@ impl Group {
         generation: i32,
         is_transactional: bool,
     ) -> Result<(), ErrorCode> {
-        let is_anonymous = generation < 0 && member_id.is_empty() && instance_id.is_none();
-        if is_anonymous && (self.state == State::Empty || is_transactional) {
-            return Ok(());
-        }
         if generation < 0 && self.state == State::Empty {
             return Ok(());
         }
-        if generation >= 0 && self.members.is_empty() && self.generation == 0 {
-            return Err(ErrorCode::ILLEGAL_GENERATION);
+        if generation < 0 && member_id.is_empty() && instance_id.is_none() {
+            return if is_transactional { Ok(()) } else { Err(ErrorCode::UNKNOWN_MEMBER_ID) };
         }
         self.check_member(member_id, instance_id)?;
         self.check_generation(generation)?;

@@ -199,7 +199,9 @@ impl Group {
         self.state = State::PreparingRebalance { until: rules.now + rules.initial_delay, initial };
     }
     fn await_members(&mut self, rules: &Rules) {
-        self.state = State::PreparingRebalance { until: rules.now + self.max_rebalance_timeout(), initial: None };
+        // A wait of no length would be over again and again.
+        let wait = self.max_rebalance_timeout().max(Duration::from_millis(1));
+        self.state = State::PreparingRebalance { until: rules.now + wait, initial: None };
     }
     fn drop_assignments(&mut self) {
         let mut held = Vec::new();

@@ -52,7 +52,9 @@ fn features(transaction_version: i16) -> [(&'static str, i16, i16); 3] {
     [("group.version", 1, 0), ("metadata.version", 29, 29), ("transaction.version", 2, transaction_version)]
 }
 fn row(api: ApiKey, range: VersionRange) -> ApiVersion {
-    ApiVersion::default().with_api_key(api.get()).with_min_version(range.min()).with_max_version(range.max())
+    // Kafka 4 takes no Produce below 3, and says 0 all the same: librdkafka compresses only where it sees that (KAFKA-18659).
+    let min = if api == ApiKey::PRODUCE { 0 } else { range.min() };
+    ApiVersion::default().with_api_key(api.get()).with_min_version(min).with_max_version(range.max())
 }
 fn supported_feature(name: &'static str, highest: i16) -> SupportedFeatureKey {
     SupportedFeatureKey::default()

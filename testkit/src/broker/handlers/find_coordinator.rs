@@ -73,9 +73,21 @@ impl Broker {
         }
         let partitions = self.settings.internal_topic_partitions;
         let id = self.create_topic(name, partitions);
-        let configs = [("cleanup.policy", "compact"), ("compression.type", "producer"), ("segment.bytes", "104857600")];
+        let configs = internal_configs(name);
         if let Some(topic) = self.topics.find_id_mut(id) {
             topic.configs = configs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         }
+    }
+}
+/// What Kafka sets for its internal topics.
+fn internal_configs(name: &str) -> &'static [(&'static str, &'static str)] {
+    match name {
+        TRANSACTIONS_TOPIC => &[
+            ("cleanup.policy", "compact"),
+            ("compression.type", "uncompressed"),
+            ("segment.bytes", "104857600"),
+            ("unclean.leader.election.enable", "false"),
+        ],
+        _ => &[("cleanup.policy", "compact"), ("compression.type", "producer"), ("segment.bytes", "104857600")],
     }
 }

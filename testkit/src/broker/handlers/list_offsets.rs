@@ -97,7 +97,7 @@ fn first_since(log: &Log, timestamp: i64, isolation: Isolation) -> Found {
 }
 /// The first record of a batch that is not older.
 fn record_since(batch: &Batch, timestamp: i64, start: i64) -> Option<Found> {
-    let decoded = batches(batch.bytes.clone()).next()?.ok()?.decode(&mut Decompressor::new(), CrcCheck::Skip).ok()?;
+    let decoded = batches(batch.bytes().clone()).next()?.ok()?.decode(&mut Decompressor::new(), CrcCheck::Skip).ok()?;
     let found = decoded.iter().find(|record| record.timestamp.as_millis() >= timestamp && record.offset.get() >= start);
     found.map(|record| (record.offset.get(), record.timestamp.as_millis()))
 }

@@ -168,7 +168,7 @@ fn check_batch(call: &Call, topic: &Topic, bytes: &Bytes) -> Result<Batch, Error
     if batch.is_control() || batch.has_producer() && batch.base_sequence < 0 {
         return Err(ErrorCode::INVALID_RECORD);
     }
-    match batch.codec() {
+    match batch.codec_id() {
         ZSTD if call.version < ZSTD_SINCE => Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE),
         0..=ZSTD => Ok(batch),
         _ => Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE),

@@ -52,13 +52,14 @@ fn check(broker: &mut Broker, call: &Call, request: &TxnOffsetCommitRequest) -> 
 fn admit(broker: &mut Broker, call: &Call, request: &TxnOffsetCommitRequest) -> Result<(), ErrorCode> {
     let (id, group) = (&request.transactional_id.0, &request.group_id.0);
     let identity = Identity { id: request.producer_id.0, epoch: request.producer_epoch };
-    if call.version >= ADDS_SINCE && broker.settings.transaction_version >= 2 {
-        return broker.add_group(id, identity, group);
-    }
+    let adds = call.version >= ADDS_SINCE && broker.settings.transaction_version >= 2;
+    let admitted = if adds { broker.add_group(id, identity, group) } else { check_added(broker, id, identity, group) };
+    // This API has always had the older name for it.
+    admitted.map_err(|code| if code == ErrorCode::PRODUCER_FENCED { ErrorCode::INVALID_PRODUCER_EPOCH } else { code })
+}
+fn check_added(broker: &mut Broker, id: &str, identity: Identity, group: &StrBytes) -> Result<(), ErrorCode> {
     let transaction = broker.transactions.find_mut(id)?;
-    transaction
-        .check(identity)
-        .map_err(|code| if code == ErrorCode::PRODUCER_FENCED { ErrorCode::INVALID_PRODUCER_EPOCH } else { code })?;
+    transaction.check(identity)?;
     let is_open = matches!(transaction.state, State::Ongoing { .. }) && transaction.groups.contains(group);
     if is_open { Ok(()) } else { Err(ErrorCode::INVALID_TXN_STATE) }
 }

@@ -105,13 +105,13 @@ impl Log {
         let mut slice = Slice { end: from, ..Slice::default() };
         for batch in self.readable(from, isolation) {
             let is_first_of_all = slice.chunks.is_empty() && even_if_larger;
-            if slice.len + batch.bytes.len() > max_bytes && !is_first_of_all {
+            if slice.len + batch.bytes().len() > max_bytes && !is_first_of_all {
                 break;
             }
-            slice.len += batch.bytes.len();
+            slice.len += batch.bytes().len();
             slice.records += batch.count_from(from);
             slice.end = batch.next_offset();
-            slice.chunks.push(batch.bytes.clone());
+            slice.chunks.push(batch.bytes().clone());
         }
         slice
     }
@@ -119,7 +119,7 @@ impl Log {
     pub(crate) fn readable_bytes(&self, from: i64, isolation: Isolation, enough: usize) -> usize {
         let mut len = 0;
         for batch in self.readable(from, isolation) {
-            len += batch.bytes.len();
+            len += batch.bytes().len();
             if len >= enough {
                 break;
             }
@@ -168,20 +168,21 @@ impl Log {
         after.checked_sub(1).and_then(|at| self.epochs.get(at)).map_or(-1, |(epoch, _)| *epoch)
     }
     pub(crate) fn size_bytes(&self) -> usize {
-        self.batches.iter().map(|batch| batch.bytes.len()).sum()
+        self.batches.iter().map(|batch| batch.bytes().len()).sum()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::batch::marker;
+    use super::batch::tests::with_header;
     use super::*;
 
     fn data(producer_id: i64, sequence: i32, transactional: bool) -> Batch {
-        let mut batch = marker(Marker::Commit, producer_id, 0, 0, 0);
-        batch.attributes = if transactional { 0x10 } else { 0 };
-        batch.base_sequence = sequence;
-        batch
+        with_header(producer_id, 0, |header| {
+            header.attributes = if transactional { 0x10 } else { 0 };
+            header.base_sequence = sequence;
+        })
     }
     fn end(log: &mut Log, kind: Marker, producer_id: i64) {
         log.append_marker(kind, marker(kind, producer_id, 0, 0, 0), 0, 0);

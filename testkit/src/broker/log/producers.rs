@@ -165,16 +165,16 @@ fn successor(sequence: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::batch::marker;
+    use super::super::batch::tests::with_header;
     use super::*;
 
     fn batch(epoch: i16, sequence: i32, count: i32, offset: i64) -> Batch {
-        let mut batch = marker(Marker::Commit, 9, epoch, 0, 0);
-        batch.attributes = 0;
-        batch.base_sequence = sequence;
-        batch.last_offset_delta = count - 1;
-        batch.base_offset = offset;
-        batch
+        with_header(9, epoch, |header| {
+            header.attributes = 0;
+            header.base_sequence = sequence;
+            header.last_offset_delta = count - 1;
+            header.base_offset = offset;
+        })
     }
 
     #[test]
