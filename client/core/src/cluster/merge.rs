@@ -29,7 +29,7 @@ impl LeaderHint {
 
 impl Image {
     /// This picture with an answer worked in. `complete`: the request asked for all topics, so what is absent is gone.
-    pub(super) fn merged(&self, answer: &MetadataResponse, complete: bool) -> Self {
+    pub(crate) fn merged(&self, answer: &MetadataResponse, complete: bool) -> Self {
         let mut next = self.clone();
         next.generation += 1;
         if let Some(id) = &answer.cluster_id {
