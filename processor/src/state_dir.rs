@@ -1,0 +1,197 @@
+//! The application's folder: one process at a time, its id, and a folder per task.
+//!
+//! ```text
+//! <state.dir>/<application>/.lock        held while the process lives
+//!                           process      the process id, and the highest number of lanes ever used
+//!                           0_3/<store>  a task's stores
+//! ```
+
+use crate::StreamsError;
+use millstream_processor_core::TaskId;
+use millstream_protocol::PartitionId;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The application's folder, locked.
+#[derive(Debug)]
+pub(crate) struct StateDir {
+    folder: PathBuf,
+    process: ProcessFile,
+    /// The lock lasts as long as the file is open.
+    _lock: File,
+}
+
+/// What the process file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ProcessFile {
+    id: u128,
+    lanes: u32,
+}
+
+impl StateDir {
+    /// Makes or finds the folder, and locks it. `seed` gives another random number each time, for a new process id.
+    pub(crate) fn open(root: Option<&Path>, application: &str, seed: impl Fn() -> u64) -> Result<Self, StreamsError> {
+        let root = root.map_or_else(default_root, |root| Ok(root.to_owned()))?;
+        let folder = root.join(application);
+        let operation = || format!("open the state folder {}", folder.display());
+        if folder.starts_with(std::env::temp_dir()) {
+            tracing::warn!(folder = %folder.display(), "state is kept in a folder for temporary files: a restart may find it gone");
+        }
+        fs::create_dir_all(&folder).map_err(|error| StreamsError::state(operation(), error))?;
+        let lock = lock(&folder)?;
+        let process =
+            ProcessFile::read_or_make(&folder, seed).map_err(|error| StreamsError::state(operation(), error))?;
+        Ok(Self { folder, process, _lock: lock })
+    }
+
+    /// This process, across restarts.
+    pub(crate) const fn process_id(&self) -> u128 {
+        self.process.id
+    }
+
+    /// Notes that so many lanes are used; answers how many ever were, since the transactions of all of them must be ended.
+    pub(crate) fn note_lanes(&mut self, lanes: u32) -> Result<u32, StreamsError> {
+        if lanes > self.process.lanes {
+            self.process.lanes = lanes;
+            let operation = || format!("write the process file in {}", self.folder.display());
+            self.process.write(&self.folder).map_err(|error| StreamsError::state(operation(), error))?;
+        }
+        Ok(self.process.lanes)
+    }
+
+    /// The folder of a task.
+    pub(crate) fn task(&self, task: TaskId) -> PathBuf {
+        self.folder.join(task.to_string())
+    }
+
+    /// The tasks that have a folder here: their state is at most what was committed elsewhere meanwhile behind.
+    pub(crate) fn tasks(&self) -> Vec<TaskId> {
+        let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        names.filter_map(|entry| task_id(entry.file_name().to_str()?)).collect()
+    }
+}
+
+fn lock(folder: &Path) -> Result<File, StreamsError> {
+    let path = folder.join(".lock");
+    let operation = || format!("lock the state folder {}", folder.display());
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|error| StreamsError::state(operation(), error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let why = "another process of this application uses it; give each its own `state.dir`";
+            Err(StreamsError::state(operation(), why))
+        }
+        Err(TryLockError::Error(error)) => Err(StreamsError::state(operation(), error)),
+    }
+}
+
+fn default_root() -> Result<PathBuf, StreamsError> {
+    let of = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = || of("HOME").map(|home| home.join(".local").join("state"));
+    let root = of("XDG_STATE_HOME").or_else(home).or_else(|| of("LOCALAPPDATA"));
+    let operation = "find the user's folder for state";
+    root.map(|root| root.join("millstream"))
+        .ok_or_else(|| StreamsError::state(operation, "HOME is not set; set the option `state.dir`"))
+}
+
+fn task_id(name: &str) -> Option<TaskId> {
+    let (subtopology, partition) = name.split_once('_')?;
+    Some(TaskId::new(subtopology.parse().ok()?, PartitionId::new(partition.parse().ok()?)))
+}
+
+impl ProcessFile {
+    fn read_or_make(folder: &Path, seed: impl Fn() -> u64) -> io::Result<Self> {
+        match fs::read_to_string(folder.join(PROCESS)) {
+            Ok(text) => Self::parse(&text).ok_or_else(|| {
+                io::Error::new(io::ErrorKind::InvalidData, format!("the file `{PROCESS}` is damaged; delete it"))
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let made = Self { id: u128::from(seed()) << 64 | u128::from(seed()), lanes: 0 };
+                made.write(folder).map(|()| made)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let mut value = |key: &str| lines.next()?.strip_prefix(key)?.strip_prefix(' ').map(str::to_owned);
+        Some(Self { id: u128::from_str_radix(&value("id")?, 16).ok()?, lanes: value("lanes")?.parse().ok()? })
+    }
+
+    /// Written aside and renamed, so that a crash leaves the old or the new one.
+    fn write(&self, folder: &Path) -> io::Result<()> {
+        let aside = folder.join("process.new");
+        let mut file = File::create(&aside)?;
+        file.write_all(format!("id {:032x}\nlanes {}\n", self.id, self.lanes).as_bytes())?;
+        file.sync_all()?;
+        fs::rename(aside, folder.join(PROCESS))
+    }
+}
+
+const PROCESS: &str = "process";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    fn seed() -> impl Fn() -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        || NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+
+    #[test]
+    fn process_id_and_lanes_survive_a_restart() {
+        let root = tempfile::tempdir().expect("a folder for the test");
+        let mut first = StateDir::open(Some(root.path()), "app", seed()).expect("it is free");
+        let id = first.process_id();
+        assert_eq!(first.note_lanes(4).expect("it can be written"), 4);
+        drop(first);
+        let mut second = StateDir::open(Some(root.path()), "app", seed()).expect("it is free again");
+        assert_eq!(second.process_id(), id);
+        assert_eq!(
+            second.note_lanes(2).expect("it can be written"),
+            4,
+            "fewer lanes now: the others' transactions are ended too"
+        );
+    }
+
+    #[test]
+    fn second_process_is_told_that_the_folder_is_in_use() {
+        let root = tempfile::tempdir().expect("a folder for the test");
+        let _first = StateDir::open(Some(root.path()), "app", seed()).expect("it is free");
+        let error = StateDir::open(Some(root.path()), "app", seed()).expect_err("it is locked");
+        let why = std::error::Error::source(&error).expect("it has a reason").to_string();
+        assert!(error.to_string().starts_with("lock the state folder"), "{error}");
+        assert!(why.contains("another process"), "{why}");
+        assert!(StateDir::open(Some(root.path()), "other", seed()).is_ok());
+    }
+
+    #[test]
+    fn tasks_with_a_folder_are_found() {
+        let root = tempfile::tempdir().expect("a folder for the test");
+        let state = StateDir::open(Some(root.path()), "app", seed()).expect("it is free");
+        for name in ["0_3", "12_0", "global", "1_x"] {
+            fs::create_dir(state.folder.join(name)).expect("it can be made");
+        }
+        let mut tasks = state.tasks();
+        tasks.sort();
+        assert_eq!(tasks.iter().map(ToString::to_string).collect::<Vec<_>>(), ["0_3", "12_0"]);
+        assert_eq!(state.task(tasks[0]), root.path().join("app").join("0_3"));
+    }
+
+    #[test]
+    fn damaged_process_file_says_what_to_do() {
+        let root = tempfile::tempdir().expect("a folder for the test");
+        fs::create_dir(root.path().join("app")).expect("it can be made");
+        fs::write(root.path().join("app").join(PROCESS), "id zz\n").expect("it can be written");
+        let error = StateDir::open(Some(root.path()), "app", seed()).expect_err("the file is damaged");
+        assert_eq!(
+            std::error::Error::source(&error).map(ToString::to_string).as_deref(),
+            Some("the file `process` is damaged; delete it")
+        );
+    }
+}
