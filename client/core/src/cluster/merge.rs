@@ -170,3 +170,11 @@ fn broker(answer: &MetadataResponseBroker) -> Option<Broker> {
 fn node(id: i32) -> Option<NodeId> {
     (id >= 0).then(|| NodeId::new(id))
 }
+
+#[cfg(test)]
+impl Image {
+    /// A picture with an answer worked in, for tests of other rooms.
+    pub(crate) fn merged_for_tests(&self, answer: &MetadataResponse) -> Self {
+        self.merged(answer, false)
+    }
+}

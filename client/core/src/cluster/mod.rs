@@ -11,3 +11,6 @@ pub use coordinators::{CoordinatorKey, Coordinators};
 pub use image::{Broker, Image, Partition, Topic};
 pub use merge::LeaderHint;
 pub use refresh::{Cluster, Creation, RefreshOptions, Wanted};
+
+#[cfg(test)]
+mod tests;

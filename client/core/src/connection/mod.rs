@@ -319,3 +319,6 @@ impl From<ErrorCode> for Broken {
         Self::Refused(code)
     }
 }
+
+#[cfg(test)]
+mod tests;

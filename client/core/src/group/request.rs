@@ -32,6 +32,11 @@ impl GroupMetadata {
     pub const fn none() -> Self {
         Self { group_id: String::new(), generation: -1, member_id: String::new(), instance_id: None }
     }
+    /// Nobody of this group: for offsets that are committed from outside of any membership.
+    #[must_use]
+    pub fn outside(group_id: impl Into<String>) -> Self {
+        Self { group_id: group_id.into(), generation: -1, member_id: String::new(), instance_id: None }
+    }
     pub(super) fn of(config: &MemberConfig) -> Self {
         Self {
             group_id: config.group_id.clone(),

@@ -24,3 +24,6 @@ pub use handle::BatchHandle;
 pub use outcome::{Failure, Outcome, Written};
 pub use sender::{Identity, ProduceCall, Sender, SenderOptions};
 pub use shard::{AppendError, Appended, RecordFields, Shard, TransactionNumber};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Connecting, and the texts of what can go wrong with it.
+
+use millstream_client::{Client, ErrorKind, Producer, ProducerRecord, Properties};
+use millstream_protocol::ApiKey;
+use millstream_testkit::TestCluster;
+use std::net::TcpListener;
+use std::time::Duration;
+
+/// An address where nobody listens: it was free a moment ago.
+fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("bound").to_string()
+}
+
+#[tokio::test]
+async fn an_address_where_nobody_listens_is_named_with_what_happened_and_what_to_check() {
+    let (first, second) = (nobody(), nobody());
+    let error = Client::builder(format!("{first},{second}")).build().await.expect_err("nobody listens");
+    assert_eq!(error.kind(), ErrorKind::Unreachable);
+    let text = error.to_string();
+    for part in [first.as_str(), second.as_str(), "refused", "Check that the brokers run", "bootstrap.servers"] {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_does_not_resolve_is_named() {
+    let error = Client::builder("no-such-host.invalid:9092").build().await.expect_err("no such host");
+    assert_eq!(error.kind(), ErrorKind::Unreachable);
+    assert!(error.to_string().contains("no-such-host.invalid:9092: the name cannot be resolved"), "{error}");
+}
+
+#[tokio::test]
+async fn one_address_that_answers_is_enough() {
+    let cluster = TestCluster::start().await;
+    let addresses = format!("{},{}", nobody(), cluster.bootstrap_servers());
+    Client::builder(addresses).build().await.expect("one answers");
+}
+
+#[tokio::test]
+async fn a_port_that_speaks_http_is_called_that() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("bound").to_string();
+    let server = tokio::spawn(async move {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.read(&mut [0; 64]).await;
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
+    let error = Client::builder(address).build().await.expect_err("not Kafka");
+    assert!(error.to_string().contains("HTTP"), "{error}");
+    server.abort();
+}
+
+#[tokio::test]
+async fn a_broker_that_hangs_up_at_once_gets_a_hint_about_security() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("bound").to_string();
+    let server = tokio::spawn(async move { while listener.accept().await.is_ok() {} });
+    let error = Client::builder(address).build().await.expect_err("it hangs up");
+    assert!(error.to_string().contains("security.protocol"), "{error}");
+    server.abort();
+}
+
+#[tokio::test]
+async fn a_lazy_client_may_start_before_its_cluster() {
+    let port = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("bound").port();
+    let client = Client::builder(format!("127.0.0.1:{port}")).build_lazy().expect("it asks nobody yet");
+    let producer = client.producer().build().await.expect("nor does this");
+    let sent = tokio::spawn(async move { producer.send(ProducerRecord::to("t").value("x")).await });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let cluster = TestCluster::builder().port(port).topic("t", 1).start().await;
+    sent.await.expect("no panic").expect("sent when the cluster was there");
+    assert_eq!(cluster.values("t"), ["x"]);
+}
+
+#[tokio::test]
+async fn properties_configure_what_methods_do() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let text = format!("bootstrap.servers={}\nacks=1\nlinger.ms=1\ngroup.id=not-ours", cluster.bootstrap_servers());
+    let properties = Properties::parse(&text).expect("well formed");
+    let producer = Producer::from_properties(&properties).build().await.expect("builds");
+    producer.send(ProducerRecord::to("t").value("x")).await.expect("sends");
+}
+
+#[tokio::test]
+async fn options_that_cannot_be_are_named_before_anything_is_sent() {
+    for (key, value, expected) in [
+        ("linger.ms", "soon", "option `linger.ms`: `soon` is not a number of milliseconds"),
+        ("lingre.ms", "5", "option `lingre.ms`: is not known; did you mean `linger.ms`?"),
+        ("acks", "2", "option `acks`: `2` is none of 0, 1 and all"),
+        ("batch.size", "0", "option `batch.size`: must be more than zero"),
+        ("security.protocol", "SSL", "option `security.protocol`: `SSL` is not supported yet; only PLAINTEXT is"),
+        (
+            "delivery.timeout.ms",
+            "10",
+            "option `delivery.timeout.ms`: must be at least linger.ms and request.timeout.ms together",
+        ),
+    ] {
+        let cluster = TestCluster::start().await;
+        let error = Producer::builder(&cluster).set(key, value).build().await.expect_err(key);
+        assert_eq!(error.kind(), ErrorKind::Config, "{key}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn idempotence_needs_all_acknowledgements() {
+    let cluster = TestCluster::start().await;
+    let builder = Producer::builder(&cluster).set("acks", "1").enable_idempotence(true);
+    let error = builder.build().await.expect_err("they contradict");
+    assert!(error.to_string().contains("option `enable.idempotence`: needs acks of all"), "{error}");
+}
+
+#[test]
+fn outside_a_runtime_the_error_says_what_is_missing() {
+    let error = Client::builder("localhost:9092").build_lazy().expect_err("no runtime");
+    assert_eq!(error.kind(), ErrorKind::Misuse);
+    assert!(error.to_string().contains("#[tokio::main]"), "{error}");
+}
+
+#[tokio::test]
+async fn metadata_is_asked_for_once_for_many_producers_of_a_topic() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let client = Client::builder(cluster.bootstrap_servers()).build().await.expect("connects");
+    let before = cluster.requests().count(ApiKey::METADATA);
+    for _ in 0..5 {
+        let producer = client.producer().build().await.expect("builds");
+        producer.send(ProducerRecord::to("t").value("x")).await.expect("sends");
+    }
+    let asked = cluster.requests().count(ApiKey::METADATA) - before;
+    assert!(asked <= 2, "{asked} metadata requests for one topic");
+}
+
+#[tokio::test]
+async fn dropping_a_client_ends_its_connections_without_blocking() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    for _ in 0..20 {
+        let client = Client::builder(cluster.bootstrap_servers()).build().await.expect("connects");
+        let producer = client.producer().build().await.expect("builds");
+        producer.send(ProducerRecord::to("t").value("x")).await.expect("sends");
+    }
+    assert_eq!(cluster.values("t").len(), 20);
+}
