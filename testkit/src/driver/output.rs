@@ -42,7 +42,6 @@ impl<'d, K: 'static, V: 'static> TestOutput<'d, K, V> {
     ///
     /// # Panics
     /// If the bytes are no key or value.
-    #[expect(clippy::must_use_candidate, reason = "a test may take one out and not look")]
     pub fn read(&self) -> Option<Record<K, V>> {
         let (record, next) = self.driver.run.borrow().next_of(self.topic.name(), self.next.get())?;
         self.next.set(next);
