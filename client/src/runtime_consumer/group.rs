@@ -2,7 +2,7 @@
 
 use super::{Ack, CommitRefused, Feed, FetchOptions, GroupEvent, LeavePolicy, PartitionAssignor};
 use crate::consumer::{self, Engine, EngineConfig, LossAck};
-use crate::{Client, Error, ErrorKind, GroupMetadata, IsolationLevel, OffsetSpec, Offsets};
+use crate::{Client, Error, ErrorKind, GroupMetadata, IsolationLevel, Offsets};
 use millstream_client_core::group::{Member, MemberConfig};
 use millstream_protocol::{ErrorCode, Offset, TopicName, TopicPartition};
 use std::collections::{BTreeSet, HashMap};
@@ -171,9 +171,7 @@ impl GroupConsumer {
         partitions: Vec<TopicPartition>,
         isolation: IsolationLevel,
     ) -> Result<HashMap<TopicPartition, Offset>, Error> {
-        let specs = partitions.into_iter().map(|partition| (partition, OffsetSpec::Latest)).collect();
-        let ends = crate::admin::list_offsets::resolve(&self.engine.client, specs, isolation).await.all()?;
-        Ok(ends.into_iter().filter_map(|(partition, end)| Some((partition, end?))).collect())
+        super::end_offsets(&self.engine.client, partitions, isolation).await
     }
 
     /// Leaves the group, or stays in it until the session ends, and closes.

@@ -7,6 +7,7 @@
 mod feed;
 mod fetcher;
 mod group;
+mod offsets;
 
 pub use feed::{Feed, FetchedPartition};
 pub use fetcher::{FetchOptions, Fetcher};
@@ -15,3 +16,4 @@ pub use millstream_client_core::group::assignor::{
     AssignorError, ClusterLayout, GroupMember, PartitionAssignor, RebalanceMode,
 };
 pub use millstream_client_core::group::{Ack, Assignment, CommitRefused, GroupEvent, LeavePolicy, Subscription};
+pub use offsets::end_offsets;

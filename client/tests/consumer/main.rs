@@ -3,6 +3,8 @@
 mod feeder;
 mod groups;
 mod reading;
+mod runtime;
+mod transactions;
 mod trouble;
 
 use feeder::Feeder;

@@ -1,6 +1,6 @@
 //! One connection to a broker: agrees on versions, matches answers to requests, knows when to give up.
 //!
-//! Bytes come in by [`handle_bytes`](Connection::handle_bytes), frames go out by [`poll_transmit`](Connection::poll_transmit).
+//! Bytes come in by [`handle_read`](Connection::handle_read), frames go out by [`poll_transmit`](Connection::poll_transmit).
 //! A connection that broke stays broken: the shell closes the socket and starts a new machine.
 
 mod broken;
