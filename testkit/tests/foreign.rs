@@ -1,7 +1,7 @@
 //! Clients that others wrote, in other languages, on the embedded cluster. The scripts are in `foreign/`; each prints `ok` as its last line.
 
 use millstream_testkit::TestCluster;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The cluster that a script meets: two brokers, topics only when made.
@@ -38,4 +38,57 @@ fn kafka_python_works_on_the_cluster() {
 #[ignore = "needs kcat"]
 fn kcat_works_on_the_cluster() {
     run("sh", "kcat.sh");
+}
+
+/// A real Kafka that ends with the test.
+struct RealKafka {
+    launcher: PathBuf,
+    dir: tempfile::TempDir,
+    bootstrap: String,
+}
+impl RealKafka {
+    fn up() -> Self {
+        let launcher = Path::new(env!("CARGO_MANIFEST_DIR")).join("kafka/kafka");
+        let dir = tempfile::tempdir().expect("a directory for Kafka");
+        let port = free_port().to_string();
+        let output = Command::new(&launcher).args(["up", "--dir"]).arg(dir.path()).args(["--port", &port]).output();
+        let output = output.expect("the launcher runs");
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        let bootstrap = out.lines().find_map(|line| line.strip_prefix("bootstrap="));
+        let bootstrap = bootstrap.unwrap_or_else(|| panic!("Kafka does not start: {out}")).to_owned();
+        Self { launcher, dir, bootstrap }
+    }
+    fn tools_on(&self, bootstrap: &str) -> String {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/java_tools.sh");
+        let output = Command::new("sh").arg(script).arg(bootstrap).arg(&self.launcher).output().expect("sh runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+impl Drop for RealKafka {
+    fn drop(&mut self) {
+        let ended = Command::new(&self.launcher).args(["down", "--dir"]).arg(self.dir.path()).output();
+        if let Err(error) = ended {
+            eprintln!("the Kafka in {} was not ended: {error}", self.dir.path().display());
+        }
+    }
+}
+
+// The launcher uses this one and the thirty after it.
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    listener.local_addr().expect("it is bound").port().min(65_000)
+}
+
+#[test]
+#[ignore = "needs java and Kafka's jars"]
+fn kafkas_tools_print_what_they_print_on_a_real_kafka() {
+    let kafka = RealKafka::up();
+    let builder = TestCluster::builder().config("auto.create.topics.enable", "false");
+    let cluster = builder.config("offsets.topic.num.partitions", "4").try_start().expect("loopback has free ports");
+    let (real, ours) = (kafka.tools_on(&kafka.bootstrap), kafka.tools_on(&cluster.bootstrap_servers()));
+    assert!(real.contains("PartitionCount: 5"), "the tools do not run here:\n{real}");
+    for (line, (real, ours)) in real.lines().zip(ours.lines()).enumerate() {
+        assert_eq!(ours, real, "in line {}", line + 1);
+    }
+    assert_eq!(ours.lines().count(), real.lines().count());
 }
