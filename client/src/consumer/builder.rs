@@ -60,6 +60,9 @@ options! { ConsumerBuilder, ConsumerOptions {
 }}
 
 impl ConsumerBuilder {
+    /// Kafka's keys of a consumer's own options; [`set`](Self::set) takes the client's besides.
+    pub const KEYS: &'static [&'static str] = ConsumerOptions::KEYS;
+
     pub(crate) fn new(source: ClientSource) -> Self {
         Self { options: ConsumerOptions::default(), source, topics: BTreeSet::new(), problem: None }
     }
@@ -160,7 +163,7 @@ mod tests {
 
     #[test]
     fn every_option_of_a_consumer_is_a_known_key() {
-        let all: String = ConsumerOptions::KEYS.iter().map(|key| format!("{key}=1\n")).collect();
+        let all: String = ConsumerBuilder::KEYS.iter().map(|key| format!("{key}=1\n")).collect();
         let properties = Properties::parse(&all).expect("properties");
         let as_a_client = properties.iter().fold(ClientSource::unset(), |mut source, (key, value)| {
             source.set(key, value).expect("a key that some role knows");
