@@ -60,9 +60,14 @@ impl WriteBatch {
         &self.writes
     }
 
-    /// An empty batch for what is likely to be as much again.
-    pub(crate) fn with_room_of(other: &Self) -> Self {
-        Self { writes: Vec::with_capacity(other.len().min(MOST_ROOM)) }
+    /// Empties the batch, and keeps its room unless most of it was not needed.
+    pub(crate) fn reuse(mut self) -> Self {
+        let len = self.writes.len();
+        self.writes.clear();
+        if self.writes.capacity() / 4 > len {
+            self.writes.shrink_to(2 * len);
+        }
+        self
     }
     pub(crate) fn push(&mut self, write: Write) {
         self.writes.push(write);
@@ -71,6 +76,3 @@ impl WriteBatch {
         &mut self.writes
     }
 }
-
-/// A large epoch may have been an exception: room for no more than this many writes is kept ready, about 1 MiB.
-const MOST_ROOM: usize = 12_000;

@@ -54,14 +54,19 @@ impl Epoch {
             self.swap(undo);
         }
     }
-    /// Gives what finished records have written, and keeps what `record` has.
-    pub(super) fn freeze(&mut self, record: Option<u64>, hasher: &DefaultHashBuilder) -> Option<FrozenBatch> {
+    /// Gives what finished records have written, and keeps what `record` has, in the room of the empty `spare`.
+    pub(super) fn freeze(
+        &mut self,
+        record: Option<u64>,
+        spare: FrozenBatch,
+        hasher: &DefaultHashBuilder,
+    ) -> Option<FrozenBatch> {
         if self.is_clean(record) {
             return None;
         }
         self.see(record);
         let kept = self.take_record(hasher);
-        let next = Self { batch: WriteBatch::with_room_of(&self.batch), record: self.record, ..Self::default() };
+        let next = Self { batch: spare.batch, index: spare.index, record: self.record, ..Self::default() };
         let done = std::mem::replace(self, next);
         for write in kept {
             self.append(hasher.hash_one(write.key.as_slice()), write, hasher);

@@ -9,11 +9,18 @@ use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
 /// What an epoch gives when it is frozen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct FrozenBatch {
     pub(super) batch: WriteBatch,
     pub(super) index: Index,
     pub(super) bytes: usize,
+}
+
+impl FrozenBatch {
+    /// Empties it, and keeps its room.
+    pub(super) fn reuse(self) -> Self {
+        Self { batch: self.batch.reuse(), index: self.index.reuse(), bytes: 0 }
+    }
 }
 
 /// The frozen layer: as the epoch was, and read only.
@@ -28,6 +35,11 @@ impl FrozenLayer {
     pub(super) fn new(frozen: FrozenBatch) -> Self {
         let FrozenBatch { batch, index, bytes } = frozen;
         Self { batch: Arc::new(batch), index, bytes, sorted: OnceLock::new() }
+    }
+    /// What it is made of, if nobody else holds it any more.
+    pub(super) fn into_batch(self: Arc<Self>) -> Option<FrozenBatch> {
+        let Self { batch, index, bytes, .. } = Arc::into_inner(self)?;
+        Some(FrozenBatch { batch: Arc::into_inner(batch)?, index, bytes })
     }
     pub(super) fn get(&self, hash: u64, key: &[u8]) -> Option<&Write> {
         let place = self.index.find(self.writes(), hash, key)?;

@@ -14,6 +14,16 @@ pub(super) struct Index {
 }
 
 impl Index {
+    /// Empties it, and keeps its room unless most of it was not needed.
+    pub(super) fn reuse(mut self) -> Self {
+        let len = self.places.len();
+        self.places.clear();
+        self.sorted.clear();
+        if self.places.capacity() / 4 > len {
+            self.places.shrink_to(0, |_| 0);
+        }
+        self
+    }
     pub(super) fn find(&self, writes: &[Write], hash: u64, key: &[u8]) -> Option<usize> {
         self.places.find(hash, |place| writes[*place as usize].key.as_slice() == key).map(|place| *place as usize)
     }

@@ -28,7 +28,7 @@ use crate::engine::{OrderedStore, StoreError, Write, WriteBatch};
 use crate::lock::lock;
 use crate::{Blob, StoreSpec, ValueFormat};
 use epoch::Epoch;
-use frozen::FrozenLayer;
+use frozen::{FrozenBatch, FrozenLayer};
 use hashbrown::DefaultHashBuilder;
 use millstream_protocol::{Timestamp, TopicName};
 use std::hash::BuildHasher;
@@ -79,6 +79,8 @@ struct Shared {
 struct Layers {
     epoch: Epoch,
     frozen: Option<Arc<FrozenLayer>>,
+    /// What was frozen last and is committed: the next epoch but one takes its room, so that a steady task allocates nothing.
+    done: Option<Arc<FrozenLayer>>,
 }
 
 impl LayeredStore {
@@ -95,11 +97,15 @@ impl LayeredStore {
     /// # Errors
     /// If what was frozen before is not decided yet.
     pub fn freeze(&self) -> Result<Option<Frozen>, StoreError> {
+        // Emptied before the lock is taken: the task's thread is not to wait for that.
+        let done = lock(&self.0.layers).done.take();
+        let spare = done.and_then(FrozenLayer::into_batch).map(FrozenBatch::reuse).unwrap_or_default();
         let mut layers = lock(&self.0.layers);
         if layers.frozen.is_some() {
             return Err(StoreError::out_of_order(self.name(), "freeze", "the commit before is not decided yet"));
         }
-        let Some(batch) = layers.epoch.freeze(self.0.scope.open_record(), &self.0.hasher) else { return Ok(None) };
+        let frozen = layers.epoch.freeze(self.0.scope.open_record(), spare, &self.0.hasher);
+        let Some(batch) = frozen else { return Ok(None) };
         let layer = Arc::new(FrozenLayer::new(batch));
         layers.frozen = Some(Arc::clone(&layer));
         Ok(Some(Frozen::new(self.clone(), layer)))
@@ -181,7 +187,7 @@ impl LayeredStore {
     /// The entries of a range as they are now, whatever is written while they are read.
     pub(crate) fn range(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<Merged, StoreError> {
         let mut layers = lock(&self.0.layers);
-        let Layers { epoch, frozen } = &mut *layers;
+        let Layers { epoch, frozen, .. } = &mut *layers;
         let base = self.0.base.snapshot()?.range(from, to);
         let frozen = frozen.iter().flat_map(|frozen| frozen.range(from, to));
         Ok(Merged::new(epoch.range(from, to), frozen, base))
@@ -206,7 +212,7 @@ impl LayeredStore {
     fn decided(&self, layer: &Arc<FrozenLayer>) {
         let mut layers = lock(&self.0.layers);
         if layers.frozen.as_ref().is_some_and(|frozen| Arc::ptr_eq(frozen, layer)) {
-            layers.frozen = None;
+            layers.done = layers.frozen.take();
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Linear hashing: it grows by splitting one part at a time, so no write ever waits for all to be moved.
 
-use crate::{Blob, Entry};
+use crate::Blob;
+use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -10,10 +11,12 @@ use std::sync::Arc;
 /// Keys and values. Cloning costs two reference counts.
 #[derive(Clone)]
 pub(super) struct Table {
-    parts: Arc<Vec<Arc<HashTable<Entry>>>>,
+    parts: Arc<Vec<Arc<Part>>>,
     len: usize,
     hasher: DefaultHashBuilder,
 }
+
+type Part = HashTable<crate::Entry>;
 
 impl Table {
     /// Sets or removes a key, and says whether the set of keys has changed.
@@ -35,44 +38,43 @@ impl Table {
     pub(super) const fn len(&self) -> usize {
         self.len
     }
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &crate::Entry> {
         self.parts.iter().flat_map(|part| part.iter())
     }
-    pub(super) fn into_entries(self) -> impl Iterator<Item = Entry> {
+    pub(super) fn into_entries(self) -> impl Iterator<Item = crate::Entry> {
         (0..self.parts.len()).flat_map(move |part| self.parts[part].iter().cloned().collect::<Vec<_>>())
     }
 
     fn insert(&mut self, key: &Blob, value: &Blob) -> bool {
-        let hash = self.hasher.hash_one(key.as_slice());
-        let part = self.part_mut(hash);
-        if let Some((_, old)) = part.find_mut(hash, |(each, _)| each == key) {
-            old.clone_from(value);
-            return false;
+        let Self { parts, hasher, len } = self;
+        let hash = hasher.hash_one(key.as_slice());
+        let part = part_mut(parts, hash);
+        match part.entry(hash, |(each, _)| each == key, |(key, _)| hasher.hash_one(key.as_slice())) {
+            Entry::Occupied(mut there) => {
+                there.get_mut().1.clone_from(value);
+                false
+            }
+            Entry::Vacant(place) => {
+                place.insert((key.clone(), value.clone()));
+                *len += 1;
+                true
+            }
         }
-        let hasher = self.hasher.clone();
-        self.part_mut(hash)
-            .insert_unique(hash, (key.clone(), value.clone()), |(key, _)| hasher.hash_one(key.as_slice()));
-        self.len += 1;
-        true
     }
     fn remove(&mut self, key: &Blob) -> bool {
         let hash = self.hasher.hash_one(key.as_slice());
-        let Ok(entry) = self.part_mut(hash).find_entry(hash, |(each, _)| each == key) else { return false };
+        let part = part_mut(&mut self.parts, hash);
+        let Ok(entry) = part.find_entry(hash, |(each, _)| each == key) else { return false };
         entry.remove();
         self.len -= 1;
         true
-    }
-    fn part_mut(&mut self, hash: u64) -> &mut HashTable<Entry> {
-        let parts = Arc::make_mut(&mut self.parts);
-        let index = part_of(hash, parts.len());
-        Arc::make_mut(&mut parts[index])
     }
     /// Adds a part, which takes its entries from one other.
     fn split(&mut self) {
         let parts = Arc::make_mut(&mut self.parts);
         let (new, count) = (parts.len(), parts.len() + 1);
         let from = new - count.next_power_of_two() / 2;
-        let hash = |entry: &Entry| self.hasher.hash_one(entry.0.as_slice());
+        let hash = |entry: &crate::Entry| self.hasher.hash_one(entry.0.as_slice());
         let mut part = HashTable::with_capacity(PART_LEN);
         for entry in Arc::make_mut(&mut parts[from]).extract_if(|entry| part_of(hash(entry), count) == new) {
             part.insert_unique(hash(&entry), entry, hash);
@@ -91,6 +93,11 @@ impl std::fmt::Debug for Table {
     }
 }
 
+fn part_mut(parts: &mut Arc<Vec<Arc<Part>>>, hash: u64) -> &mut Part {
+    let parts = Arc::make_mut(parts);
+    let index = part_of(hash, parts.len());
+    Arc::make_mut(&mut parts[index])
+}
 /// The part of a hash: by bits that the part's own table does not use, since it takes the lowest and the seven highest.
 fn part_of(hash: u64, count: usize) -> usize {
     let bits = usize::try_from((hash >> 24) & 0xffff_ffff).unwrap_or_default();
@@ -101,8 +108,9 @@ fn part_of(hash: u64, count: usize) -> usize {
     }
 }
 
-/// Entries per part, on average: what a write copies while a snapshot is held, about 4 kB.
-const PART_LEN: usize = 64;
+/// Entries per part, on average: what a write copies while a snapshot is held, about 16 kB. Smaller ones would make the list of
+/// parts too large for the processor's nearest caches.
+const PART_LEN: usize = 256;
 
 #[cfg(test)]
 mod tests {
