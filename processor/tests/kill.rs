@@ -27,28 +27,44 @@ const STORES: [Store; 5] = [
     Store { name: "journaled, changelog off", arguments: &["--no-changelog"] },
 ];
 
+/// Quick commits, and a session and a transaction that do not outlive a pause.
+const OPTIONS: [&str; 4] =
+    ["commit.interval.ms=20", "session.timeout.ms=1000", "heartbeat.interval.ms=100", "transaction.timeout.ms=2000"];
+
+/// How it is stopped, and where.
+#[derive(Clone, Copy, Debug)]
+enum Stop {
+    Kill(&'static str),
+    Pause(&'static str),
+}
+
 /// The program, running.
 struct Sums {
     child: Child,
     lines: std::sync::mpsc::Receiver<String>,
+    seen: Vec<String>,
 }
 
 impl Sums {
-    fn start(cluster: &TestCluster, folder: &Path, store: Store, stop: Option<&str>) -> Self {
+    fn start(cluster: &TestCluster, folder: &Path, store: Store, stop: Option<Stop>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_millstream-sums"));
         command.args(["--bootstrap", &cluster.bootstrap_servers(), "--application-id", "app"]);
         command.arg("--state-dir").arg(folder).args(store.arguments);
-        for option in ["commit.interval.ms=20", "session.timeout.ms=1000", "heartbeat.interval.ms=100"] {
+        for option in OPTIONS {
             command.args(["--set", option]);
         }
-        if let Some(stop) = stop {
-            command.env("MILLSTREAM_STOP_AT", stop).env("MILLSTREAM_STOP_HOW", "kill");
+        match stop {
+            Some(Stop::Kill(point)) => {
+                drop(command.env("MILLSTREAM_STOP_AT", point).env("MILLSTREAM_STOP_HOW", "kill"))
+            }
+            Some(Stop::Pause(point)) => drop(command.env("MILLSTREAM_STOP_AT", point)),
+            None => {}
         }
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program is built");
         let (tell, lines) = std::sync::mpsc::channel();
         let output = BufReader::new(child.stdout.take().expect("it is piped"));
         std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
-        Self { child, lines }
+        Self { child, lines, seen: Vec::new() }
     }
 
     fn has_ended(&mut self) -> bool {
@@ -56,8 +72,19 @@ impl Sums {
     }
 
     /// Every line so far.
-    fn lines(&self) -> Vec<String> {
-        self.lines.try_iter().collect()
+    fn lines(&mut self) -> &[String] {
+        self.seen.extend(self.lines.try_iter());
+        &self.seen
+    }
+
+    fn has_said(&mut self, start: &str) -> bool {
+        self.lines().iter().any(|line| line.starts_with(start))
+    }
+
+    /// Lets a paused one go on.
+    fn resume(&self) {
+        let resumed = Command::new("kill").args(["-CONT", &self.child.id().to_string()]).status();
+        assert!(resumed.expect("there is kill").success());
     }
 }
 
@@ -83,7 +110,16 @@ async fn feed(cluster: &TestCluster, expected: &mut BTreeMap<String, i64>, mut u
     true
 }
 
-async fn sums_survive(store: Store, point: &str) {
+/// Waits until the last sums that were sent are those of the input.
+async fn settle(cluster: &TestCluster, expected: &BTreeMap<String, i64>, what: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while last_values(cluster, "sums") != *expected {
+        assert!(Instant::now() < deadline, "{what}: {:?}, not {expected:?}", last_values(cluster, "sums"));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn sums_survive(store: Store, point: &'static str) {
     let cluster = TestCluster::builder().topic("numbers", 2).topic("sums", 2).start().await;
     let folder = tempfile::tempdir().expect("a folder");
     let mut expected = BTreeMap::new();
@@ -95,18 +131,83 @@ async fn sums_survive(store: Store, point: &str) {
         let fed = feed(&cluster, &mut expected, || last_values(&cluster, topic).len() == 3 || first.has_ended()).await;
         assert!(fed && !first.has_ended(), "{what}: the first life sums");
     }
-    let mut killed = Sums::start(&cluster, folder.path(), store, Some(point));
+    let mut killed = Sums::start(&cluster, folder.path(), store, Some(Stop::Kill(point)));
     assert!(feed(&cluster, &mut expected, || killed.has_ended()).await, "{what}: it comes to that point");
-    assert!(killed.lines().iter().any(|line| line.starts_with("stopped at")), "{what}: it was killed there");
-    let third = Sums::start(&cluster, folder.path(), store, None);
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while last_values(&cluster, "sums") != expected {
-        assert!(Instant::now() < deadline, "{what}: {:?}, not {expected:?}", last_values(&cluster, "sums"));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    assert!(killed.has_said("stopped at"), "{what}: it was killed there");
+    let mut third = Sums::start(&cluster, folder.path(), store, None);
+    settle(&cluster, &expected, &what).await;
     if !store.arguments.contains(&"--memory") {
-        let restored: Vec<String> = third.lines().into_iter().filter(|line| line.starts_with("restored")).collect();
-        assert!(restored.iter().all(|line| line == "restored 0"), "{what}: {restored:?}");
+        let lines = third.lines();
+        let is_zero = |line: &&String| !line.starts_with("restored") || *line == "restored 0";
+        assert!(lines.iter().all(|line| is_zero(&line)), "{what}: {lines:?}");
+    }
+}
+
+/// A is paused past its session, B takes over and commits, A goes on as a zombie, B is killed, C restores.
+async fn zombie_changes_nothing(store: Store, point: &'static str) {
+    let cluster = TestCluster::builder().topic("numbers", 2).topic("sums", 2).start().await;
+    let folders = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+    let mut expected = BTreeMap::new();
+    let what = format!("{}, paused at {point}", store.name);
+    let mut a = Sums::start(&cluster, folders[0].path(), store, Some(Stop::Pause(point)));
+    assert!(feed(&cluster, &mut expected, || a.has_said("stopped at")).await, "{what}: it comes to that point");
+    let mut b = Sums::start(&cluster, folders[1].path(), store, None);
+    assert!(feed(&cluster, &mut expected, || b.has_said("state RUNNING")).await, "{what}: the second one takes over");
+    settle(&cluster, &expected, &format!("{what}, the second one")).await;
+    a.resume();
+    let mut rounds = 0;
+    let some_rounds = || {
+        rounds += 1;
+        rounds > 30
+    };
+    assert!(feed(&cluster, &mut expected, some_rounds).await);
+    settle(&cluster, &expected, &format!("{what}, both")).await;
+    drop((a, b));
+    let _c = Sums::start(&cluster, folders[2].path(), store, None);
+    let mut rounds = 0;
+    let some_rounds = || {
+        rounds += 1;
+        rounds > 3
+    };
+    assert!(feed(&cluster, &mut expected, some_rounds).await);
+    settle(&cluster, &expected, &format!("{what}, the third one")).await;
+}
+
+macro_rules! paused_at {
+    ($($test:ident: $point:literal;)*) => {$(
+        #[tokio::test]
+        async fn $test() {
+            for store in STORES.iter().filter(|store| !store.arguments.contains(&"--no-changelog")) {
+                zombie_changes_nothing(*store, $point).await;
+            }
+        }
+    )*};
+}
+
+paused_at! {
+    zombie_of_step_1_changes_nothing: "step-1@3";
+    zombie_of_step_2_changes_nothing: "step-2@3";
+    zombie_of_step_3_changes_nothing: "step-3@3";
+    zombie_of_step_4_changes_nothing: "step-4@3";
+    zombie_of_step_5_changes_nothing: "step-5@3";
+    zombie_of_step_6_changes_nothing: "step-6@3";
+}
+
+/// A second process comes, and the first is killed while its tasks are asked back.
+#[tokio::test]
+async fn sums_survive_a_kill_in_the_middle_of_a_revocation() {
+    for store in STORES.iter().filter(|store| !store.arguments.contains(&"--no-changelog")) {
+        let cluster = TestCluster::builder().topic("numbers", 2).topic("sums", 2).start().await;
+        let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+        let mut expected = BTreeMap::new();
+        let what = format!("{}, killed in a revocation", store.name);
+        let mut a = Sums::start(&cluster, folders[0].path(), *store, Some(Stop::Kill("revocation")));
+        assert!(feed(&cluster, &mut expected, || a.has_said("state RUNNING")).await, "{what}: it runs");
+        let mut b = Sums::start(&cluster, folders[1].path(), *store, None);
+        assert!(feed(&cluster, &mut expected, || a.has_ended()).await, "{what}: it is asked");
+        assert!(a.has_said("stopped at"), "{what}: it was killed there");
+        assert!(feed(&cluster, &mut expected, || b.has_said("state RUNNING")).await, "{what}: the second one runs");
+        settle(&cluster, &expected, &what).await;
     }
 }
 
