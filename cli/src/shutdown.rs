@@ -1,0 +1,33 @@
+//! When a command that runs for long is to end.
+
+use tokio::io::AsyncReadExt;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Waits for SIGINT or SIGTERM.
+pub(crate) async fn signalled() -> std::io::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+/// Waits until whoever started this process has closed its standard input: it does so by ending, too.
+pub(crate) async fn parent_gone() {
+    let mut input = tokio::io::stdin();
+    let mut ignored = [0; 256];
+    while matches!(input.read(&mut ignored).await, Ok(count) if count > 0) {}
+}
+
+/// Waits for a signal or, if asked to, for the parent's end.
+pub(crate) async fn signalled_or_parent_gone(with_parent: bool) -> std::io::Result<()> {
+    if !with_parent {
+        return signalled().await;
+    }
+    tokio::select! {
+        signal = signalled() => signal,
+        () = parent_gone() => Ok(()),
+    }
+}
