@@ -10,7 +10,7 @@ use millstream_client_core::connection::Outgoing;
 use millstream_protocol::messages::Request;
 use millstream_protocol::{ErrorCode, NodeId, TopicPartition};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Whom to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,6 @@ pub(crate) struct Call {
     target: Target,
     purpose: Purpose,
     max_version: Option<i16>,
-    request_timeout: Option<Duration>,
     deadline: Option<Instant>,
 }
 
@@ -42,7 +41,7 @@ impl Call {
     /// A call whose errors begin with `operation`: "describe group `g`".
     pub(crate) fn new(operation: impl Into<String>, target: Target) -> Self {
         let operation = operation.into();
-        Self { operation, target, purpose: Purpose::Other, max_version: None, request_timeout: None, deadline: None }
+        Self { operation, target, purpose: Purpose::Other, max_version: None, deadline: None }
     }
     /// Uses the connections for this purpose instead of those for everything else.
     pub(crate) const fn purpose(mut self, purpose: Purpose) -> Self {
@@ -52,11 +51,6 @@ impl Call {
     /// Uses no version above this.
     pub(crate) const fn max_version(mut self, version: i16) -> Self {
         self.max_version = Some(version);
-        self
-    }
-    /// How long one answer may take, instead of `request.timeout.ms`.
-    pub(crate) const fn request_timeout(mut self, timeout: Duration) -> Self {
-        self.request_timeout = Some(timeout);
         self
     }
     /// When to give up, instead of after `default.api.timeout.ms`.
@@ -94,7 +88,7 @@ impl Client {
                 Err(error) => return Err(error),
             };
             let link = self.hub().pool().link(place, call.purpose);
-            let mut outgoing = Outgoing::new(R::KEY, call.request_timeout.unwrap_or_else(|| link.request_timeout()));
+            let mut outgoing = Outgoing::new(R::KEY, link.request_timeout());
             outgoing.max_version = call.max_version;
             let build = Arc::clone(&build);
             let sent = link.send(outgoing, move |version| build(version));

@@ -101,11 +101,6 @@ impl Hub {
         self.cluster().handle_interest(self.runtime.now(), topic, creation);
         self.wake_refresh.notify_one();
     }
-    /// Somebody watches all topics.
-    pub(crate) fn use_all_topics(&self) {
-        self.cluster().handle_interest_in_all(self.runtime.now());
-        self.wake_refresh.notify_one();
-    }
     /// Whether a topic's error is final.
     pub(crate) fn verdict(&self, topic: &str) -> Option<ErrorCode> {
         self.cluster().verdict(self.runtime.now(), topic)

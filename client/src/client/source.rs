@@ -28,7 +28,7 @@ impl ClientSource {
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
         match &mut self.0 {
             Source::Builder(builder) => builder.try_set(key, value).unwrap_or_else(|| check_foreign(key)),
-            Source::Client(_) if super::ClientOptions::KEYS.contains(&key) => {
+            Source::Client(_) if super::ClientOptions::default().set_text(key, value).is_some() => {
                 Err(ConfigError::new(key, "belongs to the client, which is already there; set it on `Client::builder`"))
             }
             Source::Client(_) => check_foreign(key),

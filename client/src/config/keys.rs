@@ -80,8 +80,9 @@ mod tests {
     }
 
     #[test]
-    fn every_option_of_the_client_is_a_known_key() {
-        for key in crate::client::ClientOptions::KEYS {
+    fn every_option_is_a_known_key() {
+        let producer = crate::producer::ProducerOptions::KEYS;
+        for key in crate::client::ClientOptions::KEYS.iter().chain(producer) {
             assert!(is_known(key), "{key}");
         }
     }

@@ -13,7 +13,7 @@ pub(crate) trait FromArgument<A> {
     fn from_argument(argument: A) -> Self;
 }
 
-impl<A: Into<String>> FromArgument<A> for String {
+impl<A: Into<Self>> FromArgument<A> for String {
     fn from_argument(argument: A) -> Self {
         argument.into()
     }

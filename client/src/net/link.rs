@@ -36,14 +36,12 @@ enum Command {
 #[derive(Debug)]
 pub(crate) struct Reply<T> {
     pub(crate) version: i16,
-    pub(crate) place: Place,
     pub(crate) body: T,
 }
 
 /// A handle on a link. Dropping it closes the connection.
 #[derive(Debug)]
 pub(crate) struct Link {
-    place: Place,
     commands: mpsc::Sender<Command>,
     request_timeout: Duration,
     _task: Task,
@@ -55,7 +53,7 @@ impl Link {
         let runtime = Arc::clone(&world.runtime);
         let request_timeout = world.request_timeout;
         let task = runtime.spawn(Box::pin(Driver::new(world, place, inbox).run()));
-        Self { place, commands, request_timeout, _task: task }
+        Self { commands, request_timeout, _task: task }
     }
     /// How long a request may take unless it says otherwise.
     pub(crate) const fn request_timeout(&self) -> Duration {
@@ -78,7 +76,6 @@ impl Link {
             Box::new(|version, id, client| frame::encode_request(version, id, Some(client), &build(version)));
         let taken = self.commands.try_send(Command::Send { outgoing, encode, answer });
         let commands = self.commands.downgrade();
-        let place = self.place;
         async move {
             taken.map_err(|error| match error {
                 mpsc::error::TrySendError::Full(_) => RequestError::Overloaded,
@@ -94,7 +91,7 @@ impl Link {
                 // A full queue is slow enough.
                 let _ = commands.try_send(Command::Throttle(pause));
             }
-            Ok(Reply { version, place, body })
+            Ok(Reply { version, body })
         }
     }
     /// Takes a request that has no answer (P-9); the future waits until it is on its way.

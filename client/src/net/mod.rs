@@ -10,6 +10,6 @@ mod throttle;
 
 pub(crate) use address::{Address, parse_bootstrap};
 pub(crate) use error::{ConnectError, RequestError};
-pub(crate) use link::{Link, Reply};
+pub(crate) use link::Reply;
 pub(crate) use pool::{Place, Pool, Purpose, World};
 pub(crate) use throttle::Throttled;

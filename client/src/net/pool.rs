@@ -121,10 +121,6 @@ impl Pool {
             links.entry((place, purpose)).or_insert_with(|| Arc::new(Link::start(Arc::clone(&self.world), place)));
         Arc::clone(link)
     }
-    /// A link that only the caller has: for what must keep its own order, such as fetch sessions of one consumer.
-    pub(crate) fn own_link(&self, place: Place) -> Link {
-        Link::start(Arc::clone(&self.world), place)
-    }
     /// Lets go of brokers that have left the cluster.
     pub(crate) fn retain(&self, image: &Image) {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,6 +12,8 @@ pub use builder::ProducerBuilder;
 pub use delivery::{Deliveries, Delivery, RecordMetadata};
 pub use values::{Acks, Compression, Partitioner};
 
+#[cfg(test)]
+pub(crate) use builder::ProducerOptions;
 pub(crate) use engine::Engine;
 pub(crate) use failure::error_of;
 pub(crate) use identity::init_producer_id;

@@ -81,6 +81,7 @@ impl Image {
         self.brokers.get(&id)
     }
     /// All brokers, in no order.
+    #[must_use]
     pub fn brokers(&self) -> impl ExactSizeIterator<Item = &Arc<Broker>> {
         self.brokers.values()
     }
@@ -90,6 +91,7 @@ impl Image {
         self.topics.get(name)
     }
     /// All topics that were asked for, in no order.
+    #[must_use]
     pub fn topics(&self) -> impl ExactSizeIterator<Item = &Arc<Topic>> {
         self.topics.values()
     }

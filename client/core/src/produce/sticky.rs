@@ -15,9 +15,7 @@ pub(super) struct Sticky {
 
 impl Sticky {
     pub(super) fn new(seed: u64) -> Self {
-        let sticky =
-            Self { partition: AtomicUsize::new(usize::MAX), bytes: AtomicUsize::new(0), seed: AtomicU64::new(seed) };
-        sticky
+        Self { partition: AtomicUsize::new(usize::MAX), bytes: AtomicUsize::new(0), seed: AtomicU64::new(seed) }
     }
     /// The partition for a record of so many bytes, among those that have a leader. Threads that race for the switch may both
     /// switch; nothing but the spread depends on it.

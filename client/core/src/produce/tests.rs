@@ -135,15 +135,14 @@ fn sent(call: ProduceCall) -> Sent {
 }
 
 fn response(code: ErrorCode, base_offset: i64) -> ProduceResponse {
-    let mut partition = PartitionProduceResponse::default();
-    partition.error_code = code.get();
-    partition.base_offset = base_offset;
-    let mut topic = TopicProduceResponse::default();
-    topic.name = TopicName::from("t");
-    topic.partition_responses.push(partition);
-    let mut response = ProduceResponse::default();
-    response.responses.push(topic);
-    response
+    let partition =
+        PartitionProduceResponse { error_code: code.get(), base_offset, ..PartitionProduceResponse::default() };
+    let topic = TopicProduceResponse {
+        name: TopicName::from("t"),
+        partition_responses: vec![partition],
+        ..TopicProduceResponse::default()
+    };
+    ProduceResponse { responses: vec![topic], ..ProduceResponse::default() }
 }
 
 fn of(appended: &Appended) -> Outcome {

@@ -35,25 +35,26 @@ impl ProduceCall {
     /// The request. Record bytes are shared, not copied.
     #[must_use]
     pub fn into_request(self, _version: i16) -> ProduceRequest {
-        let mut request = ProduceRequest::default();
-        request.transactional_id = self.transactional_id.map(StrBytes::from_string);
-        request.acks = self.acks;
-        request.timeout_ms = i32::try_from(self.timeout.as_millis()).unwrap_or(i32::MAX);
         let mut topics: HashMap<TopicName, Vec<PartitionProduceData>> = HashMap::new();
         for entry in self.entries {
-            let mut data = PartitionProduceData::default();
-            data.index = entry.partition.partition.get();
-            data.records = entry.records;
+            let index = entry.partition.partition.get();
+            let data = PartitionProduceData { index, records: entry.records, ..PartitionProduceData::default() };
             topics.entry(entry.partition.topic).or_default().push(data);
         }
-        for (name, partitions) in topics {
-            let mut topic = TopicProduceData::default();
-            topic.topic_id = self.topic_ids.get(&name).copied().unwrap_or_default();
-            topic.name = name;
-            topic.partition_data = partitions;
-            request.topic_data.push(topic);
+        let ids = &self.topic_ids;
+        let topic = |(name, partition_data): (TopicName, Vec<PartitionProduceData>)| TopicProduceData {
+            topic_id: ids.get(&name).copied().unwrap_or_default(),
+            name,
+            partition_data,
+            ..TopicProduceData::default()
+        };
+        ProduceRequest {
+            transactional_id: self.transactional_id.map(StrBytes::from_string),
+            acks: self.acks,
+            timeout_ms: i32::try_from(self.timeout.as_millis()).unwrap_or(i32::MAX),
+            topic_data: topics.into_iter().map(topic).collect(),
+            ..ProduceRequest::default()
         }
-        request
     }
     /// How many batches it carries.
     #[must_use]
