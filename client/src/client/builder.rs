@@ -48,6 +48,9 @@ options! { ClientBuilder, ClientOptions {
 }}
 
 impl ClientBuilder {
+    /// Kafka's keys of the options that every role shares.
+    pub const KEYS: &'static [&'static str] = ClientOptions::KEYS;
+
     pub(super) fn new(bootstrap_servers: String) -> Self {
         Self::empty().bootstrap_servers(bootstrap_servers)
     }

@@ -19,7 +19,6 @@ macro_rules! options {
         }
         impl $options {
             /// Kafka's keys of these options.
-            #[cfg(test)]
             pub(crate) const KEYS: &'static [&'static str] = &[$($key,)*];
 
             /// Sets an option by its key; none when it is not one of these.

@@ -50,6 +50,9 @@ options! { ProducerBuilder, ProducerOptions {
 }}
 
 impl ProducerBuilder {
+    /// Kafka's keys of a producer's own options, which [`set`](Self::set) takes besides the client's.
+    pub const KEYS: &'static [&'static str] = ProducerOptions::KEYS;
+
     pub(crate) fn new(source: ClientSource) -> Self {
         Self { source, options: ProducerOptions::default(), partitioner: None, problem: None }
     }
