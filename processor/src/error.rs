@@ -2,6 +2,7 @@
 
 use millstream_client as client;
 use millstream_processor_core::{TaskId, TopologyError};
+use millstream_state::StoreError;
 use std::fmt;
 
 /// A runtime that could not start or go on. `Display` says what was being done and to what; `source` says why.
@@ -51,6 +52,12 @@ impl StreamsError {
         error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
         Self::new(operation, StreamsErrorKind::State).because(error)
+    }
+
+    /// Whether a store could not be opened since something still has it.
+    pub(crate) fn is_of_locked_store(&self) -> bool {
+        let cause = self.source.as_deref().and_then(|source| source.downcast_ref::<StoreError>());
+        matches!(cause, Some(StoreError::Locked { .. }))
     }
 
     /// The kind.

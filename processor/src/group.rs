@@ -4,12 +4,13 @@ use crate::assignor::TaskAssignor;
 use crate::config::Changes;
 use crate::shared::Shared;
 use crate::{StreamsError, StreamsErrorKind};
+use millstream_client as client;
 use millstream_client::runtime::{Runtime, sleep_until};
 use millstream_client::runtime_consumer::{
     Ack, CommitGuard, FetchOptions, FetchedPartition, GroupConsumer, GroupConsumerConfig, GroupEvent, LeavePolicy,
 };
-use millstream_processor_core::TaskId;
 use millstream_processor_core::restore::Committed;
+use millstream_processor_core::{OffsetReset, TaskId};
 use millstream_protocol::{Offset, TopicName, TopicPartition};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +39,13 @@ impl Group {
         config.heartbeat_interval = options.heartbeat_interval;
         config.rebalance_timeout = REBALANCE;
         config.fetch = fetch_options(changes)?;
+        // Where an input goes on whose position is gone from the log.
+        config.fetch.reset = match options.auto_offset_reset.0 {
+            OffsetReset::Latest => client::OffsetReset::Latest,
+            OffsetReset::ByDuration(back) => client::OffsetReset::ByDuration(back),
+            OffsetReset::None => client::OffsetReset::None,
+            _ => client::OffsetReset::Earliest,
+        };
         let consumer = GroupConsumer::start(client, config);
         let consumer =
             consumer.map_err(|error| StreamsError::client(format!("join group `{application_id}`"), error))?;
@@ -80,12 +88,15 @@ impl Group {
         self.consumer.feed().ready().await;
     }
 
-    /// Takes what was fetched.
+    /// Takes what was fetched. What another try may mend is tried again by the fetcher.
     pub(crate) fn take_batches(&self, max_bytes: usize) -> Result<Vec<FetchedPartition>, StreamsError> {
-        self.consumer
-            .feed()
-            .take_batches(max_bytes)
-            .map_err(|error| StreamsError::client("read the inputs of tasks", error))
+        match self.consumer.feed().take_batches(max_bytes) {
+            Err(error) if error.is_retriable() => {
+                tracing::warn!(%error, "an input cannot be read now");
+                Ok(Vec::new())
+            }
+            taken => taken.map_err(|error| StreamsError::client("read the inputs of tasks", error)),
+        }
     }
 
     /// Reads these from these offsets on.

@@ -14,6 +14,7 @@ use millstream_processor_core::failure::TaskError;
 use millstream_processor_core::task::TaskOptions;
 use millstream_processor_core::{TaskId, Topology};
 use millstream_protocol::{Timestamp, TopicName, TopicPartition};
+use millstream_state::fs::Fs;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) topology: Topology,
     pub(crate) options: Options,
     pub(crate) changes: Changes,
+    pub(crate) fs: Arc<dyn Fs>,
     pub(crate) task_options: TaskOptions,
     /// The client of the runtime's own I/O thread.
     pub(crate) client: Client,

@@ -3,13 +3,15 @@
 mod common;
 
 use common::{config, last_values, send, sums, until, within};
-use millstream::failure::{OnDeserializationFailure, OnTaskFailure};
+use millstream::failure::{OnDeserializationFailure, OnTaskFailure, TaskFailure};
 use millstream::prelude::*;
+use millstream::stores::fs::MemoryFs;
 use millstream::stores::key_value;
 use millstream::{ProcessingGuarantee, State, StreamsError, StreamsErrorKind};
 use millstream_testkit::TestCluster;
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// An error and its causes, one line each.
@@ -130,4 +132,72 @@ async fn failing_task_is_started_again_and_its_neighbour_goes_on() {
     assert_eq!(FAILURES.load(Ordering::SeqCst), 3);
     within("run", streams.states().wait_for(State::Running)).await.expect("it runs");
     within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+}
+
+#[tokio::test]
+async fn full_disk_loses_nothing_and_work_goes_on_when_there_is_room() {
+    let (cluster, folder) = (cluster().await, tempfile::tempdir().expect("a folder"));
+    let disk = MemoryFs::new();
+    static SAID: Mutex<Option<String>> = Mutex::new(None);
+    let config = config(&cluster, "app", folder.path()).state_fs(Arc::new(disk.clone())).on_task_failure(
+        |failure: &TaskFailure| {
+            SAID.lock().expect("nothing panics").get_or_insert_with(|| failure.error.to_string());
+            OnTaskFailure::Restart(Duration::from_millis(50))
+        },
+    );
+    let streams = Streams::start(sums(key_value("sums")), config).await.expect("it starts");
+    let numbers = || (0..50).map(|number| (format!("key-{}", number % 5), 1_i64));
+    send(&cluster, numbers()).await;
+    let sum = |of: i64| {
+        move |last: &std::collections::BTreeMap<String, i64>| last.len() == 5 && last.values().all(|each| *each == of)
+    };
+    until("all is summed", || sum(10)(&last_values(&cluster, "app-sums-changelog"))).await;
+    disk.fail_from(disk.operations(), std::io::ErrorKind::StorageFull);
+    send(&cluster, numbers()).await;
+    until("a task fails", || SAID.lock().expect("nothing panics").is_some()).await;
+    disk.heal();
+    send(&cluster, numbers()).await;
+    until("all is summed", || sum(30)(&last_values(&cluster, "app-sums-changelog"))).await;
+    let said = SAID.lock().expect("nothing panics").clone().unwrap_or_default();
+    assert!(said.contains("the stores of task 0_"), "{said}");
+    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+}
+
+#[tokio::test]
+async fn corrupt_journal_is_named_and_nothing_is_guessed() {
+    let (cluster, folder) = (cluster().await, tempfile::tempdir().expect("a folder"));
+    send(&cluster, (0..50).map(|number| ("a".to_owned(), number))).await;
+    let streams =
+        Streams::start(sums(key_value("sums")), config(&cluster, "app", folder.path())).await.expect("it starts");
+    until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&1225)).await;
+    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    let tasks = ["0_0", "0_1"].map(|task| folder.path().join("app").join(task).join("sums").join("journal-0"));
+    for journal in tasks.iter().filter(|journal| journal.exists()) {
+        let mut bytes = std::fs::read(journal).expect("it can be read");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x55;
+        std::fs::write(journal, bytes).expect("it can be written");
+    }
+    let streams =
+        Streams::start(sums(key_value("sums")), config(&cluster, "app", folder.path())).await.expect("it starts");
+    let error =
+        within("stop", streams.run_until(std::future::pending::<()>())).await.expect_err("a journal is corrupt");
+    assert_eq!(error.kind(), StreamsErrorKind::State);
+    let text = whole(&error);
+    assert!(text.contains("open store `sums` of task 0_") && text.contains("corrupt"), "{text}");
+}
+
+#[tokio::test]
+async fn broker_that_is_gone_for_a_while_loses_nothing() {
+    let (cluster, folder) = (cluster().await, tempfile::tempdir().expect("a folder"));
+    let streams =
+        Streams::start(sums(key_value("sums")), config(&cluster, "app", folder.path())).await.expect("it starts");
+    send(&cluster, (0..50).map(|number| ("a".to_owned(), number))).await;
+    until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&1225)).await;
+    cluster.crash(1);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    cluster.restart(1);
+    send(&cluster, (0..50).map(|number| ("a".to_owned(), number))).await;
+    until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&2450)).await;
+    within("close", streams.close(Duration::from_secs(20))).await.expect("it closes");
 }

@@ -53,12 +53,11 @@ impl Sums {
         for option in OPTIONS {
             command.args(["--set", option]);
         }
-        match stop {
-            Some(Stop::Kill(point)) => {
-                drop(command.env("MILLSTREAM_STOP_AT", point).env("MILLSTREAM_STOP_HOW", "kill"))
-            }
-            Some(Stop::Pause(point)) => drop(command.env("MILLSTREAM_STOP_AT", point)),
-            None => {}
+        if let Some(Stop::Kill(point) | Stop::Pause(point)) = stop {
+            command.env("MILLSTREAM_STOP_AT", point);
+        }
+        if matches!(stop, Some(Stop::Kill(_))) {
+            command.env("MILLSTREAM_STOP_HOW", "kill");
         }
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program is built");
         let (tell, lines) = std::sync::mpsc::channel();

@@ -10,6 +10,7 @@ use millstream_processor_core::failure::{
     DeserializationFailure, Handler, Handlers, OnDeserializationFailure, OnProcessingFailure, OnProductionFailure,
     OnTaskFailure, ProcessingFailure, ProductionFailure, TaskFailure,
 };
+use millstream_state::fs::{DiskFs, Fs};
 use std::fmt;
 use std::sync::Arc;
 
@@ -52,6 +53,8 @@ pub struct StreamsConfig {
     pub(crate) handlers: Handlers,
     pub(crate) on_task_failure: TaskFailureHandler,
     pub(crate) changes: Changes,
+    /// Where journals are written: tests let it fail.
+    pub(crate) fs: Arc<dyn Fs>,
     /// What was wrong with options that were set by key.
     problems: Vec<String>,
 }
@@ -91,6 +94,7 @@ impl StreamsConfig {
             handlers: Handlers::default(),
             on_task_failure: Arc::new(OnTaskFailure::ShutdownClient),
             changes: Changes::default(),
+            fs: Arc::new(DiskFs),
             problems: Vec::new(),
         }
     }
@@ -140,6 +144,13 @@ impl StreamsConfig {
     /// A task that stopped. Default: shut this process's part down.
     pub fn on_task_failure(mut self, handler: impl Handler<TaskFailure, OnTaskFailure>) -> Self {
         self.on_task_failure = Arc::new(handler);
+        self
+    }
+
+    /// Writes journals through this: for tests whose disks fail.
+    #[doc(hidden)]
+    pub fn state_fs(mut self, fs: Arc<dyn Fs>) -> Self {
+        self.fs = fs;
         self
     }
 

@@ -37,7 +37,7 @@ pub(crate) async fn start(
     client: Client,
 ) -> Result<(Engine, Started), StreamsError> {
     let runtime = Arc::clone(client.runtime());
-    let StreamsConfig { application_id, options, handlers, on_task_failure, changes, .. } = config;
+    let StreamsConfig { application_id, options, handlers, on_task_failure, changes, fs, .. } = config;
     let root = options.state_dir.0.as_deref();
     let mut state_dir = StateDir::open(root, &application_id, || runtime.seed())?;
     let lanes_ever = state_dir.note_lanes(LANES)?;
@@ -60,6 +60,7 @@ pub(crate) async fn start(
         topology,
         options,
         changes,
+        fs,
         client,
     });
     let ids = LaneIds::new(&shared, &state_dir);

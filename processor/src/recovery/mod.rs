@@ -11,6 +11,7 @@ use crate::slot::CommittedState;
 use crate::stop_point::{StopPoint, reached};
 use crate::{StreamsError, StreamsErrorKind};
 use millstream_client::OffsetSpec;
+use millstream_client::runtime::sleep_until;
 use millstream_processor_core::restore::{Committed, Recovery, RecoveryOrder, StorePlan};
 use millstream_processor_core::task::TaskPosition;
 use millstream_processor_core::{OffsetReset, TaskId};
@@ -18,6 +19,7 @@ use millstream_protocol::{Offset, Timestamp, TopicPartition};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A task that can run.
 #[derive(Debug)]
@@ -73,9 +75,23 @@ async fn open(shared: &Arc<Shared>, recovering: &Recovering) -> Result<Arc<TaskS
     if let Some(stores) = &recovering.stores {
         return Ok(Arc::clone(stores));
     }
-    let (task, folder, inside) = (recovering.task, recovering.folder.clone(), Arc::clone(shared));
-    let opened = shared.jobs.run(move || TaskStores::open(&inside, task, &folder)).await;
-    opened.unwrap_or_else(|| Err(gone(task))).map(Arc::new)
+    let task = recovering.task;
+    for _ in 0..LOOKS {
+        let (folder, inside) = (recovering.folder.clone(), Arc::clone(shared));
+        let opened = shared.jobs.run(move || TaskStores::open(&inside, task, &folder)).await;
+        match opened.unwrap_or_else(|| Err(gone(task))) {
+            // The task was here before, and a worker or a commit still has its stores.
+            Err(error) if error.is_of_locked_store() => {
+                tracing::debug!(%task, "its stores are still in use");
+                sleep_until(shared.runtime().as_ref(), shared.runtime().now() + BETWEEN_LOOKS).await;
+            }
+            opened => return opened.map(Arc::new),
+        }
+    }
+    Err(StreamsError::state(
+        format!("open the stores of task {task}"),
+        "a record of the task is still being processed here",
+    ))
 }
 
 async fn restore(
@@ -164,3 +180,7 @@ fn gone(task: TaskId) -> StreamsError {
 fn unknown(task: TaskId, order: &RecoveryOrder) -> StreamsError {
     StreamsError::new(format!("recover task {task}: {order:?} is not known here"), StreamsErrorKind::State)
 }
+
+/// How long a store that is still in use is waited for.
+const LOOKS: u32 = 500;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);

@@ -5,7 +5,6 @@ use crate::shared::Shared;
 use millstream_processor_core::restore::{BaseVerdict, Mark, StateSource, StoreFacts, StorePlan};
 use millstream_processor_core::{StoreInfo, TaskId};
 use millstream_protocol::{Offset, Timestamp, TopicPartition};
-use millstream_state::fs::DiskFs;
 use millstream_state::{
     Applied, ChangelogPosition, CommitId, JournalOptions, JournaledStore, LayeredStore, Medium, MemoryStore,
     OrderedStore, Prepared, RecordScope, StoreError,
@@ -83,7 +82,7 @@ impl OpenStore {
         let base: Arc<dyn OrderedStore> = match info.medium() {
             Medium::Memory => Arc::new(MemoryStore::new(info.name())),
             _ => Arc::new(JournaledStore::open(
-                Arc::new(DiskFs),
+                Arc::clone(&shared.fs),
                 &folder.join(info.name()),
                 info.name(),
                 JournalOptions::default(),
