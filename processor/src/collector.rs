@@ -1,7 +1,7 @@
 //! Where a task's outputs go under at least once: at once, through the lane's producer that is not transactional.
 
 use crate::shared::lock;
-use millstream_client::{ErrorKind, Producer, ProducerRecord};
+use millstream_client::{Error, ErrorKind, Producer, ProducerRecord};
 use millstream_processor_core::ProcessorError;
 use millstream_processor_core::task::{Collector, OutputRecord};
 use millstream_protocol::{Headers, PartitionId, Timestamp, TopicName};
@@ -32,7 +32,11 @@ impl Token {
 #[derive(Debug)]
 pub(crate) struct Outlet {
     producer: Producer,
+    /// Whether something waits: what each record asks, without a lock.
+    is_waiting: AtomicBool,
     waiting: Mutex<VecDeque<Waiting>>,
+    /// Why one that waited cannot be sent: the commit that it belongs to fails.
+    failure: Mutex<Option<Error>>,
 }
 
 /// An output that found no room.
@@ -48,31 +52,37 @@ struct Waiting {
 
 impl Outlet {
     pub(crate) fn new(producer: Producer) -> Self {
-        Self { producer, waiting: Mutex::default() }
+        Self { producer, is_waiting: AtomicBool::new(false), waiting: Mutex::default(), failure: Mutex::default() }
     }
 
     /// Hands on what waits, and waits for room meanwhile: part of step 1 of a commit, before the flush.
-    pub(crate) async fn drain(&self) -> Result<(), millstream_client::Error> {
-        loop {
-            let Some(next) = lock(&self.waiting).pop_front() else { return Ok(()) };
-            // The flush that follows waits for the acknowledgement.
-            drop(self.producer.enqueue(next.as_record()).await?);
+    pub(crate) async fn drain(&self) -> Result<(), Error> {
+        while !self.try_drain() {
+            self.producer.space().await;
         }
+        lock(&self.failure).take().map_or(Ok(()), Err)
+    }
+
+    fn push(&self, record: &OutputRecord<'_>) {
+        lock(&self.waiting).push_back(Waiting::new(record));
+        self.is_waiting.store(true, Ordering::Release);
     }
 
     /// Hands on what waits, as far as there is room; true if nothing waits any more.
     fn try_drain(&self) -> bool {
+        if !self.is_waiting.load(Ordering::Acquire) {
+            return true;
+        }
         let mut waiting = lock(&self.waiting);
         while let Some(next) = waiting.front() {
             match self.producer.try_enqueue(next.as_record()) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
                 Ok(_) => {}
-                Err(error) => {
-                    tracing::error!(%error, "an output that waited for room cannot be sent; its commit will fail")
-                }
+                Err(error) => drop(lock(&self.failure).get_or_insert(error)),
             }
             waiting.pop_front();
         }
+        self.is_waiting.store(false, Ordering::Release);
         true
     }
 
@@ -80,7 +90,7 @@ impl Outlet {
         match self.producer.try_enqueue(as_record(record)) {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                lock(&self.waiting).push_back(Waiting::new(record));
+                self.push(record);
                 Ok(())
             }
             Err(error) => Err(error.into()),
@@ -115,11 +125,11 @@ impl Collector for TaskCollector {
             return Ok(());
         }
         // Order is kept: nothing overtakes what waits.
-        if lock(&self.outlet.waiting).is_empty() {
-            return self.outlet.send(&record);
+        if self.outlet.is_waiting.load(Ordering::Acquire) {
+            self.outlet.push(&record);
+            return Ok(());
         }
-        lock(&self.outlet.waiting).push_back(Waiting::new(&record));
-        Ok(())
+        self.outlet.send(&record)
     }
 }
 

@@ -49,10 +49,10 @@ impl Sums {
     fn start(cluster: &TestCluster, folder: &Path, store: Store, stop: Option<Stop>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_millstream-sums"));
         command.args(["--bootstrap", &cluster.bootstrap_servers(), "--application-id", "app"]);
-        command.arg("--state-dir").arg(folder).args(store.arguments);
         for option in OPTIONS {
             command.args(["--set", option]);
         }
+        command.arg("--state-dir").arg(folder).args(store.arguments);
         if let Some(Stop::Kill(point) | Stop::Pause(point)) = stop {
             command.env("MILLSTREAM_STOP_AT", point);
         }
@@ -190,6 +190,25 @@ paused_at! {
     zombie_of_step_4_changes_nothing: "step-4@3";
     zombie_of_step_5_changes_nothing: "step-5@3";
     zombie_of_step_6_changes_nothing: "step-6@3";
+}
+
+/// A is paused with changelog records in an open transaction, B takes over and commits behind them, B is killed: C cannot read up to what
+/// B committed before A's transaction is ended, whose timeout is far away.
+#[tokio::test]
+async fn open_transaction_of_a_paused_process_is_ended_by_who_has_to_read_past_it() {
+    let patient = Store { name: "long transactions", arguments: &["--set", "transaction.timeout.ms=600000"] };
+    let cluster = TestCluster::builder().topic("numbers", 2).topic("sums", 2).start().await;
+    let folders = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+    let mut expected = BTreeMap::new();
+    let mut a = Sums::start(&cluster, folders[0].path(), patient, Some(Stop::Pause("step-2@3")));
+    assert!(feed(&cluster, &mut expected, || a.has_said("stopped at")).await, "it comes to that point");
+    let mut b = Sums::start(&cluster, folders[1].path(), patient, None);
+    assert!(feed(&cluster, &mut expected, || b.has_said("state RUNNING")).await, "the second one takes over");
+    settle(&cluster, &expected, "the second one").await;
+    drop(b);
+    let mut c = Sums::start(&cluster, folders[2].path(), patient, None);
+    assert!(feed(&cluster, &mut expected, || c.has_said("state RUNNING")).await, "the third one takes over");
+    settle(&cluster, &expected, "the third one").await;
 }
 
 /// A second process comes, and the first is killed while its tasks are asked back.

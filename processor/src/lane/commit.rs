@@ -117,6 +117,10 @@ impl Committer {
                 reached(StopPoint::Frozen);
                 Fact::OutputsFlushed
             }
+            Err(error) if error.is_retriable() => {
+                tracing::warn!(%error, "outputs cannot be written now; their tasks go back to the last commit");
+                Fact::OutputFailed
+            }
             Err(error) => {
                 self.tell(LaneEvent::Broken(StreamsError::client("write the outputs of tasks", error))).await;
                 Fact::OutputFailed

@@ -2,6 +2,7 @@
 
 mod reader;
 mod stores;
+mod unblock;
 
 pub(crate) use stores::{OpenStore, TaskStores};
 

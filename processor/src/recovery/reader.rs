@@ -1,6 +1,6 @@
 //! Reads a task's changelogs, read_committed, up to P.
 
-use super::TaskStores;
+use super::{TaskStores, unblock};
 use crate::shared::Shared;
 use crate::{RestoreEvent, StreamsError, StreamsErrorKind};
 use millstream_client::OffsetSpec;
@@ -31,7 +31,8 @@ pub(super) async fn read(
     plans: &[StorePlan],
     since: Timestamp,
 ) -> Result<Vec<Offset>, StreamsError> {
-    let ends = log_ends(shared, stores, plans).await?;
+    let ends = offsets(shared, stores, plans, OffsetSpec::Latest).await?;
+    let begins = offsets(shared, stores, plans, OffsetSpec::Earliest).await?;
     let mut positions: Vec<Offset> = plans.iter().map(|plan| plan.from).collect();
     let mut readings = HashMap::new();
     for (at, plan) in plans.iter().enumerate() {
@@ -47,7 +48,11 @@ pub(super) async fn read(
         }
         positions[at] = end;
         if plan.from < end {
-            readings.insert(partition.clone(), Reading { store: at, next: plan.from, end, restored: 0 });
+            let begin = begins.get(partition).copied().unwrap_or(plan.from);
+            let next = begin_at(shared, stores, at, plan.from, begin).await?;
+            if next < end {
+                readings.insert(partition.clone(), Reading { store: at, next, end, restored: 0 });
+            }
         }
     }
     if !readings.is_empty() {
@@ -56,16 +61,38 @@ pub(super) async fn read(
     Ok(positions)
 }
 
-/// Where the logs that are read end now, records of open transactions counted.
-async fn log_ends(
+/// Where a store begins to read. If the log no longer has what the store has not read, the store begins anew: tombstones may be gone too.
+async fn begin_at(
+    shared: &Shared,
+    stores: &Arc<TaskStores>,
+    at: usize,
+    from: Offset,
+    begin: Offset,
+) -> Result<Offset, StreamsError> {
+    if from >= begin || from == Offset::new(0) {
+        return Ok(from.max(begin));
+    }
+    let (task, inside) = (stores.task, Arc::clone(stores));
+    tracing::warn!(%task, store = stores.stores[at].name, "its changelog begins behind what it has: it is restored anew");
+    let cleared = shared.jobs.run(move || inside.stores[at].base.clear()).await;
+    let failed =
+        |why: Box<dyn std::error::Error + Send + Sync>| StreamsError::state(format!("restore task {task}"), why);
+    cleared.ok_or_else(|| failed("the thread for stores has ended".into()))?.map_err(|error| failed(error.into()))?;
+    shared.counters.stores_cleared.add(1);
+    Ok(begin)
+}
+
+/// Where the logs that are read begin or end now; the end counts records of open transactions.
+async fn offsets(
     shared: &Shared,
     stores: &TaskStores,
     plans: &[StorePlan],
+    spec: OffsetSpec,
 ) -> Result<HashMap<TopicPartition, Offset>, StreamsError> {
     let read = stores.stores.iter().zip(plans).filter(|(_, plan)| plan.reads());
-    let specs: Vec<_> = read.filter_map(|(store, _)| Some((store.changelog.clone()?, OffsetSpec::Latest))).collect();
+    let specs: Vec<_> = read.filter_map(|(store, _)| Some((store.changelog.clone()?, spec))).collect();
     let failed =
-        |error| StreamsError::client(format!("find the ends of the changelogs of task {}", stores.task), error);
+        |error| StreamsError::client(format!("find where the changelogs of task {} begin and end", stores.task), error);
     if specs.is_empty() {
         return Ok(HashMap::new());
     }
@@ -111,6 +138,7 @@ async fn drain(
         if ready.is_none() && !std::mem::replace(&mut said, true) {
             let partitions: Vec<String> = readings.keys().map(ToString::to_string).collect();
             tracing::info!(task = %stores.task, ?partitions, "waits for changelog records whose transactions are not decided");
+            unblock::free(shared, readings.keys().cloned().collect()).await;
         }
         for fetched in fetcher.feed().take_batches(FETCH_BYTES).map_err(failed)? {
             let Some(mut reading) = readings.remove(&fetched.topic_partition) else { continue };
@@ -181,4 +209,4 @@ fn write(
 
 const FETCH_BYTES: usize = 4 << 20;
 /// How long nothing comes before that is said.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(2);
