@@ -2,7 +2,7 @@
 
 use super::{Feeder, consumer, read, soon, values};
 use millstream_client::{Error, ErrorKind};
-use millstream_protocol::{ApiKey, Compressor, ErrorCode, Offset};
+use millstream_protocol::{ApiKey, ErrorCode, Offset};
 use millstream_testkit::TestCluster;
 use std::time::Duration;
 
@@ -12,14 +12,9 @@ async fn a_corrupt_batch_is_told_of_after_what_lay_before_it_and_can_be_passed()
     let cluster = TestCluster::builder().topic("t", 1).start().await;
     let mut feeder = Feeder::connect(&cluster.bootstrap_servers(), 0);
     feeder.write("t", 0, &["a", "b"]);
-    let mut bad = super::feeder::batch(&["c"], Compressor::none()).to_vec();
-    let last = bad.len() - 2;
-    bad[last] ^= 0xff;
-    if feeder.send("t", 0, bad.into()).is_error() {
-        // The broker looks at checksums itself, so what it sends is spoilt on its way: not to be had here.
-        return Ok(());
-    }
+    feeder.write("t", 0, &["c"]);
     feeder.write("t", 0, &["d"]);
+    cluster.corrupt(("t", 0), 2);
     let mut consumer = consumer(&cluster).build().await?;
     consumer.assign([("t", 0)]);
     assert_eq!(values(&soon(consumer.poll()).await?), ["a", "b"]);

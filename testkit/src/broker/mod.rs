@@ -184,6 +184,11 @@ impl Broker {
         }
         is_node
     }
+    /// Spoils the stored batch that holds an offset; says whether there is one.
+    pub(crate) fn spoil(&mut self, topic: &str, partition: i32, offset: i64) -> bool {
+        let found = self.topics.find_mut(topic).and_then(|topic| topic.partition_mut(partition));
+        found.is_some_and(|partition| partition.log.spoil(offset))
+    }
     pub(crate) fn has_topic(&self, topic: &str) -> bool {
         self.topics.find(topic).is_some()
     }

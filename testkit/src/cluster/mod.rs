@@ -17,7 +17,7 @@ pub use request_log::RequestLog;
 
 use crate::broker::Broker;
 use millstream_client::ClientSource;
-use millstream_protocol::{ApiKey, NodeId, TopicName, TopicPartition};
+use millstream_protocol::{ApiKey, NodeId, Offset, TopicName, TopicPartition};
 use node::Nodes;
 use shared::Shared;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -179,6 +179,17 @@ impl TestCluster {
         let moved =
             self.with_broker(|broker| broker.move_leader(partition.topic.as_str(), partition.partition.get(), to));
         assert!(moved, "the leader of {partition} cannot move to node {to}: one of the two is not there");
+    }
+    /// Flips a bit in the stored batch that holds this offset, as a failing disk does: its checksum is wrong from now on.
+    ///
+    /// # Panics
+    ///
+    /// When no batch holds it.
+    pub fn corrupt(&self, partition: impl Into<TopicPartition>, offset: impl Into<Offset>) {
+        let (partition, offset) = (partition.into(), offset.into());
+        let spoilt =
+            self.with_broker(|broker| broker.spoil(partition.topic.as_str(), partition.partition.get(), offset.get()));
+        assert!(spoilt, "no batch of {partition} holds offset {offset}");
     }
 
     fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {

@@ -46,6 +46,14 @@ impl Batch {
         }
         Self { header, stored }
     }
+    /// The same with the last bit of its records flipped: what a disk that fails gives.
+    pub(crate) fn spoilt(&self) -> Self {
+        let mut bytes = self.bytes().to_vec();
+        bytes.last_mut().into_iter().for_each(|last| *last ^= 1);
+        // Its header is whole, so it is cut as before.
+        let stored = batches(bytes.into()).find_map(Result::ok);
+        Self { header: self.header, stored: stored.unwrap_or_else(|| self.stored.clone()) }
+    }
     /// The whole batch.
     pub(crate) fn bytes(&self) -> &Bytes {
         self.stored.bytes()

@@ -83,6 +83,13 @@ impl Log {
         self.batches.push_back(placed.clone());
         placed
     }
+    /// Spoils the batch that holds an offset; says whether there is one.
+    pub(crate) fn spoil(&mut self, offset: i64) -> bool {
+        let index = self.batches.partition_point(|batch| batch.last_offset() < offset);
+        let Some(batch) = self.batches.get_mut(index) else { return false };
+        *batch = batch.spoilt();
+        true
+    }
     pub(crate) fn start(&self) -> i64 {
         self.start
     }
