@@ -84,12 +84,9 @@ fn note(tried: &mut String, place: Place, why: &dyn std::fmt::Display) {
 }
 
 fn request(wanted: &Wanted, version: i16) -> MetadataRequest {
-    let topics = wanted.topics.as_ref().map(|topics| {
-        let names = topics.iter().map(|name| StrBytes::from_string(name.as_str().to_owned()));
-        names.map(|name| MetadataRequestTopic::default().with_name(Some(name.into()))).collect()
-    });
-    // In version 0 none at all means all.
-    let topics = if version == 0 { Some(topics.unwrap_or_default()) } else { topics };
+    let names = wanted.topics.iter().map(|name| StrBytes::from_string(name.as_str().to_owned()));
+    // In version 0 an empty list asks for all topics: more than is wanted, and no harm.
+    let topics = names.map(|name| MetadataRequestTopic::default().with_name(Some(name.into()))).collect();
     let allowed = wanted.creation == Creation::Allowed || version < 4;
-    MetadataRequest::default().with_topics(topics).with_allow_auto_topic_creation(allowed)
+    MetadataRequest::default().with_topics(Some(topics)).with_allow_auto_topic_creation(allowed)
 }

@@ -47,10 +47,6 @@ impl Feed {
         let partition = partition.into();
         self.shared.change(|fetcher| fetcher.add_at(partition, Position::at(from)));
     }
-    /// Reads partitions from where the reset policy says.
-    pub fn add_by_policy(&self, partitions: impl IntoIterator<Item = TopicPartition>) {
-        self.shared.change(|fetcher| fetcher.add_reset(partitions));
-    }
     /// Stops reading; what is buffered is dropped.
     pub fn remove<'a>(&self, partitions: impl IntoIterator<Item = &'a TopicPartition>) {
         self.shared.change(|fetcher| fetcher.remove(partitions));

@@ -48,14 +48,6 @@ impl BrokerVersions {
     pub fn negotiate_up_to(&self, api: ApiKey, max: i16) -> Result<i16, UnsupportedVersion> {
         negotiate_within(api, self.range(api), VersionRange::new(0, max))
     }
-    /// The highest version that both sides speak and that is at least `min`.
-    ///
-    /// # Errors
-    ///
-    /// When they share none.
-    pub fn negotiate_from(&self, api: ApiKey, min: i16) -> Result<i16, UnsupportedVersion> {
-        negotiate_within(api, self.range(api), VersionRange::new(min, i16::MAX))
-    }
     /// Every API that the broker offers, by key.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ApiKey, VersionRange)> + '_ {

@@ -54,11 +54,6 @@ impl VersionRange {
     pub fn intersect(self, other: Self) -> Self {
         Self { min: self.min.max(other.min), max: self.max.min(other.max) }
     }
-    /// The same range without the versions above `max`.
-    #[must_use]
-    pub fn capped(self, max: i16) -> Self {
-        Self { min: self.min, max: self.max.min(max) }
-    }
 }
 impl fmt::Display for VersionRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -28,8 +28,8 @@ impl LeaderHint {
 }
 
 impl Image {
-    /// This picture with an answer worked in. `complete`: the request asked for all topics, so what is absent is gone.
-    pub(crate) fn merged(&self, answer: &MetadataResponse, complete: bool) -> Self {
+    /// This picture with an answer worked in.
+    pub(crate) fn merged(&self, answer: &MetadataResponse) -> Self {
         let mut next = self.clone();
         next.generation += 1;
         if let Some(id) = &answer.cluster_id {
@@ -37,9 +37,6 @@ impl Image {
         }
         next.controller = node(answer.controller_id.0);
         next.brokers = answer.brokers.iter().filter_map(broker).map(|broker| (broker.id, Arc::new(broker))).collect();
-        if complete {
-            next.topics.clear();
-        }
         for topic in &answer.topics {
             next.merge_topic(topic, self);
         }
@@ -169,12 +166,4 @@ fn broker(answer: &MetadataResponseBroker) -> Option<Broker> {
 
 fn node(id: i32) -> Option<NodeId> {
     (id >= 0).then(|| NodeId::new(id))
-}
-
-#[cfg(test)]
-impl Image {
-    /// A picture with an answer worked in, for tests of other rooms.
-    pub(crate) fn merged_for_tests(&self, answer: &MetadataResponse) -> Self {
-        self.merged(answer, false)
-    }
 }

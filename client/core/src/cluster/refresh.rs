@@ -41,8 +41,8 @@ impl Default for RefreshOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wanted {
-    /// The topics; none means all, empty means brokers only (M-12).
-    pub topics: Option<Vec<TopicName>>,
+    /// The topics; none at all means brokers only (M-12).
+    pub topics: Vec<TopicName>,
     /// Whether brokers that are configured so may make the topics that do not exist.
     pub creation: Creation,
 }
@@ -65,7 +65,6 @@ pub struct Cluster {
     backoff: Backoff,
     image: Arc<Image>,
     topics: HashMap<TopicName, Interest>,
-    all_topics: bool,
     state: State,
     updated: Option<Instant>,
 }
@@ -75,7 +74,7 @@ pub struct Cluster {
 #[derive(Debug)]
 enum State {
     Idle { due: Instant, earliest: Instant },
-    Asking { wanted: Wanted, again: bool },
+    Asking { again: bool },
 }
 
 #[derive(Debug)]
@@ -96,7 +95,6 @@ impl Cluster {
             random,
             image: Arc::default(),
             topics: HashMap::new(),
-            all_topics: false,
             state: State::Idle { due: now, earliest: now },
             updated: None,
         }
@@ -110,13 +108,6 @@ impl Cluster {
         }
         self.topics.insert(topic.clone(), Interest { last_used: now, unknown_since: None, asked: false, creation });
         self.request_at_once(now);
-    }
-    /// Somebody watches all topics, as a pattern does.
-    pub fn handle_interest_in_all(&mut self, now: Instant) {
-        if !self.all_topics {
-            self.all_topics = true;
-            self.request_at_once(now);
-        }
     }
     /// Somebody met an error that says that the picture is old (M-1).
     pub fn request(&mut self, now: Instant) {
@@ -144,10 +135,9 @@ impl Cluster {
         for interest in self.topics.values_mut() {
             interest.asked = true;
         }
-        let topics = (!self.all_topics).then(|| self.topics.keys().cloned().collect());
-        let wanted = Wanted { topics, creation: self.creation() };
-        self.state = State::Asking { wanted: wanted.clone(), again: false };
-        Some(wanted)
+        let topics = self.topics.keys().cloned().collect();
+        self.state = State::Asking { again: false };
+        Some(Wanted { topics, creation: self.creation() })
     }
     /// When [`poll_request`](Self::poll_request) will have something; none while a request is under way.
     #[must_use]
@@ -160,8 +150,7 @@ impl Cluster {
 
     /// The answer to the request under way. Returns the new picture.
     pub fn handle_answer(&mut self, now: Instant, answer: &MetadataResponse) -> Arc<Image> {
-        let complete = matches!(&self.state, State::Asking { wanted, .. } if wanted.topics.is_none());
-        self.image = Arc::new(self.image.merged(answer, complete));
+        self.image = Arc::new(self.image.merged(answer));
         self.updated = Some(now);
         let unsettled = self.note_unknown(now);
         let again = matches!(self.state, State::Asking { again: true, .. });
@@ -218,7 +207,7 @@ impl Cluster {
             |name: &TopicName| self.image.topic(name.as_str()).is_none_or(|topic| topic.partitions.is_empty());
         let minds =
             |(name, interest): (&TopicName, &Interest)| interest.creation == Creation::Forbidden && missing(name);
-        if self.all_topics || self.topics.iter().any(minds) { Creation::Forbidden } else { Creation::Allowed }
+        if self.topics.iter().any(minds) { Creation::Forbidden } else { Creation::Allowed }
     }
     /// Whether any topic or partition is still without what its users need, so that the next look should be soon.
     fn note_unknown(&mut self, now: Instant) -> bool {

@@ -53,7 +53,7 @@ fn image_of(leader: i32, epoch: i32, topic_id: Uuid) -> Image {
         topic.partitions.push(partition);
     }
     answer.topics.push(topic);
-    Image::default().merged(&answer, true)
+    Image::default().merged(&answer)
 }
 
 struct Bench {

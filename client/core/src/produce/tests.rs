@@ -120,7 +120,7 @@ fn image(leader: i32) -> Image {
         topic.partitions.push(partition);
     }
     answer.topics.push(topic);
-    Image::default().merged_for_tests(&answer)
+    Image::default().merged(&answer)
 }
 
 fn sent(call: ProduceCall) -> Sent {
