@@ -32,6 +32,7 @@ impl Engine {
 
     /// Starts a recovery beside the loop. `stores` are those that are open already.
     pub(super) fn begin_recovery(&mut self, task: TaskId, stores: Option<Arc<TaskStores>>) {
+        tracing::info!(%task, "task recovers");
         self.attempts += 1;
         let attempt = self.attempts;
         let recovering =
@@ -91,6 +92,7 @@ impl Engine {
         self.shared.view.insert(&slot);
         self.shared.queue.wake(&slot);
         self.tasks.insert(task, Entry::Running { slot, lane });
+        tracing::info!(%task, lane, "task runs");
         Ok(())
     }
 
@@ -150,6 +152,7 @@ impl Engine {
         let (mut slots, mut lanes) = (Vec::new(), BTreeSet::new());
         for task in &tasks {
             if let Some(Entry::Running { slot, lane }) = self.tasks.insert(*task, Entry::Leaving) {
+                tracing::info!(%task, "task is asked back");
                 slot.stop();
                 slots.push(slot);
                 lanes.insert(lane);
@@ -198,6 +201,7 @@ impl Engine {
 
     /// Takes a slot out of everybody's sight; a worker closes it.
     pub(super) fn retire(&self, slot: &Arc<Slot>) {
+        tracing::info!(task = %slot.id, "task closed");
         slot.retire();
         self.shared.counters.tasks_closed.add(1);
         self.shared.view.remove(slot);

@@ -1,6 +1,8 @@
-//! Who may commit when: never between JoinGroup and the assignment, and no join while a commit is on its way.
+//! Who may commit when. Not between JoinGroup's answer and the assignment, and neither JoinGroup nor SyncGroup goes out while a commit
+//! is on its way. But while JoinGroup waits for its answer, which it may do until a dead member's session is over, a cooperative member
+//! goes on committing what it keeps: the coordinator takes commits of the old generation until the new one begins.
 
-use super::{ErrorCode, Forget, Member, State};
+use super::{ErrorCode, Forget, Member, RebalanceMode, State};
 use crate::group::{CommitRefused, CommitStamp};
 use std::time::Instant;
 
@@ -11,8 +13,13 @@ impl Member {
     ///
     /// When the coordinator would refuse it now.
     pub fn begin_commit(&mut self) -> Result<CommitStamp, CommitRefused> {
-        if matches!(self.state, State::Joining | State::Assigning(_) | State::Joined(_) | State::Syncing) {
-            return Err(CommitRefused::Rebalancing);
+        let keeps_partitions = self.mode() == RebalanceMode::Cooperative && !self.owned.is_empty();
+        match self.state {
+            State::Joining if keeps_partitions => {}
+            State::Joining | State::Assigning(_) | State::Joined(_) | State::Syncing => {
+                return Err(CommitRefused::Rebalancing);
+            }
+            _ => {}
         }
         if self.identity.generation < 0 {
             return Err(CommitRefused::NotMember);
@@ -28,7 +35,9 @@ impl Member {
     pub fn end_commit(&mut self, now: Instant, stamp: &CommitStamp, code: Option<ErrorCode>) {
         self.commits_in_flight = self.commits_in_flight.saturating_sub(1);
         let current = stamp.generation == self.identity.generation && stamp.member_id == self.identity.member_id;
-        let Some(code) = code.filter(|_| current) else { return };
+        // The generation may have begun while this was on its way; JoinGroup's answer tells what became of the member.
+        let decided = current && !matches!(self.state, State::Joining);
+        let Some(code) = code.filter(|_| decided) else { return };
         match code {
             ErrorCode::UNKNOWN_MEMBER_ID => self.lose_and_rejoin(now, Forget::Member),
             ErrorCode::ILLEGAL_GENERATION => self.lose_and_rejoin(now, Forget::Generation),

@@ -193,12 +193,45 @@ fn a_join_waits_for_commits_and_commits_wait_for_the_assignment() {
     assert!(bench.request().is_none(), "the commit is on its way");
     bench.member.end_commit(bench.now, &stamp, Some(ErrorCode::NONE));
     bench.joins();
-    assert_eq!(bench.member.begin_commit(), Err(CommitRefused::Rebalancing));
     bench.join_answer("cooperative-sticky", 2);
     assert_eq!(bench.member.begin_commit(), Err(CommitRefused::Rebalancing));
     bench.syncs();
     bench.assign(&[0]);
     assert_eq!(bench.member.begin_commit().map(|stamp| stamp.generation), Ok(2));
+}
+
+// A process was killed and came back while its old member's session ran on: JoinGroup of the survivors waited for that session's end, and
+// for all that time they committed nothing.
+#[test]
+fn a_cooperative_member_commits_what_it_keeps_while_others_are_waited_for() {
+    let mut bench = Bench::cooperative();
+    bench.rebalance("cooperative-sticky", 1, &[0]);
+    bench.heartbeat(ErrorCode::REBALANCE_IN_PROGRESS);
+    bench.joins();
+    let stamp = bench.member.begin_commit().expect("the old generation still stands");
+    assert_eq!(stamp.generation, 1);
+    bench.member.end_commit(bench.now, &stamp, Some(ErrorCode::NONE));
+    // The new generation begins while the next commit is on its way: its refusal loses nothing.
+    let stamp = bench.member.begin_commit().expect("the answer is not here yet");
+    bench.member.end_commit(bench.now, &stamp, Some(ErrorCode::ILLEGAL_GENERATION));
+    let stamp = bench.member.begin_commit().expect("the answer is not here yet");
+    bench.join_answer("cooperative-sticky", 2);
+    assert!(bench.request().is_none(), "the assignment waits for the commit");
+    bench.member.end_commit(bench.now, &stamp, Some(ErrorCode::ILLEGAL_GENERATION));
+    bench.syncs();
+    bench.assign(&[0]);
+    assert!(bench.request().is_none());
+    assert_eq!(bench.told(), ["assigned 0 of 1", "assigned  of 1"]);
+}
+
+#[test]
+fn an_eager_member_has_nothing_to_commit_while_it_joins() {
+    let mut bench = Bench::eager();
+    bench.rebalance("range", 1, &[0]);
+    bench.heartbeat(ErrorCode::REBALANCE_IN_PROGRESS);
+    bench.member.acknowledge(bench.now, Ack(1));
+    bench.joins();
+    assert_eq!(bench.member.begin_commit(), Err(CommitRefused::Rebalancing));
 }
 
 // G-4, G-5
