@@ -1,8 +1,9 @@
 //! Connecting, and the texts of what can go wrong with it.
 
 use millstream_client::{Client, ErrorKind, Producer, ProducerRecord, Properties};
-use millstream_protocol::ApiKey;
+use millstream_protocol::{ApiKey, api};
 use millstream_testkit::TestCluster;
+use std::io::Read;
 use std::net::TcpListener;
 use std::time::Duration;
 
@@ -90,6 +91,7 @@ async fn options_that_cannot_be_are_named_before_anything_is_sent() {
         ("linger.ms", "soon", "option `linger.ms`: `soon` is not a number of milliseconds"),
         ("lingre.ms", "5", "option `lingre.ms`: is not known; did you mean `linger.ms`?"),
         ("acks", "2", "option `acks`: `2` is none of 0, 1 and all"),
+        ("client.id", &"x".repeat(40_000), "option `client.id`: must be at most 32767 bytes long"),
         ("batch.size", "0", "option `batch.size`: must be more than zero"),
         ("security.protocol", "SSL", "option `security.protocol`: `SSL` is not supported yet; only PLAINTEXT is"),
         (
@@ -142,4 +144,35 @@ async fn dropping_a_client_ends_its_connections_without_blocking() {
         producer.send(ProducerRecord::to("t").value("x")).await.expect("sends");
     }
     assert_eq!(cluster.values("t").len(), 20);
+}
+
+#[tokio::test]
+async fn a_time_limit_of_for_ever_is_one() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let patient = Client::builder(cluster.bootstrap_servers())
+        .request_timeout(Duration::MAX)
+        .default_api_timeout(Duration::MAX)
+        .metadata_max_age(Duration::MAX);
+    let client = patient.build().await.expect("connects");
+    assert_eq!(client.admin().topics().list().await.expect("lists"), ["t"]);
+    let consumer = client.consumer().build().await.expect("builds");
+    consumer.close(Duration::MAX).await.expect("closes");
+}
+
+// W-3: some brokers hang up on a version of ApiVersions that they do not know.
+#[tokio::test]
+async fn a_broker_that_hangs_up_on_the_newest_version_is_asked_in_the_oldest_and_then_again_in_the_newest() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("bound").to_string();
+    let versions = tokio::task::spawn_blocking(move || {
+        let version = |_| {
+            let mut head = [0; 8];
+            listener.accept().expect("a connection").0.read_exact(&mut head).expect("a request");
+            i16::from_be_bytes([head[6], head[7]])
+        };
+        (0..4).map(version).collect::<Vec<_>>()
+    });
+    let _client = Client::builder(address).build_lazy().expect("needs no broker");
+    let newest = api::supported(ApiKey::API_VERSIONS).expect("spoken").max();
+    assert_eq!(versions.await.expect("four requests"), [newest, newest, 0, newest]);
 }

@@ -22,7 +22,7 @@ options! { ClientBuilder, ClientOptions {
     /// The addresses to ask first; the rest of the cluster is learnt from them.
     "bootstrap.servers" => bootstrap_servers(impl Into<String>): String = String::new(), "none";
     /// Shows in the brokers' logs and quotas.
-    "client.id" => client_id(impl Into<String>): String = "millstream".to_owned(), "`millstream`";
+    "client.id" => client_id(impl Into<String>): String = "millstream".to_owned(), "`millstream`", short;
     /// Where this process runs, so that it may read from a replica nearby.
     "client.rack" => client_rack(impl Into<String>): Option<String> = None, "none";
     /// How long one request may take.

@@ -1,5 +1,6 @@
 //! Values of options: from a method's argument, and from text.
 
+use crate::runtime::FOR_EVER;
 use std::time::Duration;
 
 /// A value that a properties file can hold.
@@ -35,7 +36,14 @@ macro_rules! plain_options {
     )*};
 }
 pub(crate) use plain_options;
-plain_options!(Duration, bool, usize, i32);
+plain_options!(bool, usize, i32);
+
+impl FromArgument<Self> for Duration {
+    /// No more than deadlines can be counted with.
+    fn from_argument(argument: Self) -> Self {
+        argument.min(FOR_EVER)
+    }
+}
 
 impl OptionValue for String {
     fn parse(text: &str) -> Result<Self, String> {
@@ -69,6 +77,6 @@ impl OptionValue for i32 {
 impl OptionValue for Duration {
     fn parse(text: &str) -> Result<Self, String> {
         let millis = text.parse().map_err(|_| format!("`{text}` is not a number of milliseconds"))?;
-        Ok(Self::from_millis(millis))
+        Ok(Self::from_millis(millis).min(FOR_EVER))
     }
 }

@@ -224,7 +224,7 @@ impl Consumer {
     ///
     /// Dropped early, it is as if the consumer had been dropped.
     pub async fn close(mut self, within: Duration) -> Result<(), Error> {
-        let deadline = self.engine.shared.now() + within;
+        let deadline = crate::runtime::after(self.engine.shared.now(), within);
         let runtime = std::sync::Arc::clone(self.engine.client.runtime());
         let committed = crate::runtime::timeout_at(&*runtime, deadline, self.commit_at_end()).await;
         let closed = self.engine.close(LeavePolicy::Dynamic, deadline).await;

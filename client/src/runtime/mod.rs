@@ -17,7 +17,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A future that any thread may drive.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -64,6 +64,15 @@ pub trait Timer: Future<Output = ()> + Send {
     /// Sets another time, or none.
     fn set(self: Pin<&mut Self>, at: Option<Instant>);
 }
+
+/// The time `within` from `now`; after a span that no clock can count to, such as [`Duration::MAX`], a hundred years from `now`.
+#[must_use]
+pub fn after(now: Instant, within: Duration) -> Instant {
+    now.checked_add(within).unwrap_or_else(|| now + FOR_EVER)
+}
+
+/// As good as for ever, and far from what an [`Instant`] can count to.
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// Waits until `at`.
 pub async fn sleep_until(runtime: &dyn Runtime, at: Instant) {

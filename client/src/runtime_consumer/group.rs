@@ -2,6 +2,7 @@
 
 use super::{Ack, CommitRefused, Feed, FetchOptions, GroupEvent, LeavePolicy, PartitionAssignor};
 use crate::consumer::{self, Engine, EngineConfig, LossAck};
+use crate::runtime::after;
 use crate::{Client, Error, ErrorKind, GroupMetadata, IsolationLevel, Offsets};
 use millstream_client_core::group::{Member, MemberConfig};
 use millstream_protocol::{ErrorCode, Offset, TopicName, TopicPartition};
@@ -184,7 +185,7 @@ impl GroupConsumer {
     ///
     /// Dropped early, it is as if the consumer had been dropped.
     pub async fn close(mut self, policy: LeavePolicy, within: Duration) -> Result<(), Error> {
-        let deadline = self.engine.shared.now() + within;
+        let deadline = after(self.engine.shared.now(), within);
         self.engine.close(policy, deadline).await
     }
 }

@@ -2,6 +2,7 @@
 
 use super::end::{self, CommitFailure, Ended};
 use crate::producer::{Engine, init_producer_id};
+use crate::runtime::after;
 use crate::{Delivery, Error, ErrorKind, ProducerRecord};
 use hashbrown::HashMap;
 use millstream_client_core::produce::{Failure, Identity, TransactionNumber};
@@ -225,7 +226,7 @@ impl RawTransactions {
     /// Dropped early, the producer goes on closing in the background.
     pub async fn close(self, within: Duration) -> Result<(), Error> {
         let client = &self.engine().client;
-        let deadline = client.now() + within;
+        let deadline = after(client.now(), within);
         let open = matches!(self.course().phase(), Phase::Open { .. });
         if open {
             // What is left undone the transaction's timeout does.

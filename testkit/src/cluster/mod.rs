@@ -25,7 +25,7 @@ use std::time::Duration;
 use thread::ClusterThread;
 
 /// How long a test waits for records before it is told what there is.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A cluster of in-process brokers on loopback. `&cluster` is an address: `Producer::builder(&cluster)`. Dropping it ends it: its thread,
 /// connections and ports are gone when the drop returns.
@@ -108,7 +108,7 @@ impl TestCluster {
     ///
     /// # Panics
     ///
-    /// After 30 s, with what there is.
+    /// After a minute, with what there is.
     ///
     /// # Cancel safety
     ///

@@ -253,16 +253,16 @@ impl Connection {
 
     fn negotiate(&mut self, now: Instant, negotiation: Negotiation) {
         let correlation = self.allocate_correlation();
+        let deadline = now + self.options.setup_timeout;
+        let id = self.in_flight.next_id();
+        let (api, version) = (ApiKey::API_VERSIONS, negotiation.version());
+        self.in_flight.push(Waiting { id, api, version, correlation, deadline, written: false });
         match negotiation.encode(correlation, &self.options.client_id) {
             Ok(frame) => {
-                let deadline = now + self.options.setup_timeout;
-                let id = self.in_flight.next_id();
-                let (api, version) = (ApiKey::API_VERSIONS, negotiation.version());
-                self.in_flight.push(Waiting { id, api, version, correlation, deadline, written: false });
                 self.transmit.push_back(frame);
                 self.state = State::Negotiating(negotiation);
             }
-            // An encoding error of a constant request; the shell sees a connection that is never ready and times out.
+            // Only the client's id may be too long for it, which the shell checks; the connection would never be ready, and time out.
             Err(_) => self.state = State::Broken,
         }
     }

@@ -115,7 +115,8 @@ impl Fetcher {
         if code.is_error() {
             follow_up.refresh_metadata |= code.refreshes_metadata();
             partition.refused(now, node, code, &config);
-            return self.queue(id, follow_up);
+            self.queue(id, follow_up);
+            return 0;
         }
         partition.calm();
         partition.note_ends(&data);
@@ -125,7 +126,8 @@ impl Fetcher {
                 epoch: Some(data.diverging_epoch.epoch).filter(|epoch| *epoch >= 0).map(LeaderEpoch::new),
             };
             partition.truncated(end, config.reset);
-            return self.queue(id, follow_up);
+            self.queue(id, follow_up);
+            return 0;
         }
         if data.preferred_read_replica >= 0 {
             partition.prefer(now, NodeId::new(data.preferred_read_replica));
@@ -138,16 +140,14 @@ impl Fetcher {
         bytes
     }
     /// Notes that a partition has something to take.
-    fn queue(&mut self, id: &TopicPartition, follow_up: &mut FetchFollowUp) -> usize {
-        let Some(partition) = self.partitions.get_mut(id) else { return 0 };
-        if partition.items.is_empty() {
-            return 0;
+    fn queue(&mut self, id: &TopicPartition, follow_up: &mut FetchFollowUp) {
+        if self.partitions.get(id).is_none_or(|partition| partition.items.is_empty()) {
+            return;
         }
         if !self.ready.contains(id) {
             self.ready.push_back(id.clone());
         }
         follow_up.ready = true;
-        0
     }
 }
 
@@ -203,8 +203,10 @@ impl Partition {
             _ => self.phase = Phase::Resetting(None),
         }
     }
-    /// The leader's log ends, for the term of the position, before the position (C-10).
+    /// The leader's log parts from what was read: for the term of the position it ends before it. What lies beyond the position was
+    /// not read, so the position never moves forward (C-10).
     pub(super) fn truncated(&mut self, end: Position, reset: OffsetReset) {
+        let end = Position { offset: end.offset.min(self.position.offset), ..end };
         tracing::warn!(partition = %self.id, position = self.position.offset, end = end.offset, "the log was truncated");
         match reset {
             OffsetReset::None => self.halt(FetchProblem::Truncated { end: end.offset }),

@@ -326,6 +326,20 @@ fn a_log_that_parts_from_what_was_read_moves_the_position_back() {
     }
 }
 
+// C-10: an older term that ends behind the position still parts from what was read; nothing unread may be passed over.
+#[test]
+fn a_log_that_parts_behind_the_position_passes_over_nothing() {
+    let mut bench = Bench::new(|config| config.reset = OffsetReset::Latest);
+    bench.fetcher.add_at(place(0), Position::after(Offset::new(50), Some(LeaderEpoch::new(4))));
+    bench.fetcher.sessions.entry(NODE).or_default().version = Some(VERSION);
+    bench.fetch();
+    let mut data = data(0, Vec::new());
+    data.diverging_epoch = EpochEndOffset { epoch: 3, end_offset: 70, ..Default::default() };
+    bench.answer(0, vec![data]);
+    let asked = bench.fetch().topics[0].partitions[0].clone();
+    assert_eq!((asked.fetch_offset, asked.last_fetched_epoch), (50, 3));
+}
+
 // C-10: a position whose term is known is checked before a broker that may not look by itself is asked.
 #[test]
 fn a_position_is_checked_first_where_the_broker_may_not_look_by_itself() {
