@@ -1,6 +1,7 @@
 //! Where a task's outputs go under at least once: at once, through the lane's producer that is not transactional.
 
 use crate::shared::lock;
+use millstream_client::runtime::{Runtime, sleep_until};
 use millstream_client::{Error, ErrorKind, Producer, ProducerRecord};
 use millstream_processor_core::ProcessorError;
 use millstream_processor_core::task::{Collector, OutputRecord};
@@ -8,6 +9,7 @@ use millstream_protocol::{Headers, PartitionId, Timestamp, TopicName};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Whether a task is still this process's: outputs pass only while it is.
 #[derive(Debug, Clone)]
@@ -56,9 +58,11 @@ impl Outlet {
     }
 
     /// Hands on what waits, and waits for room meanwhile: part of step 1 of a commit, before the flush.
-    pub(crate) async fn drain(&self) -> Result<(), Error> {
+    pub(crate) async fn drain(&self, runtime: &dyn Runtime) -> Result<(), Error> {
         while !self.try_drain() {
             self.producer.space().await;
+            // There may be memory, and a topic that is not known yet: whoever asks for it must get its turn.
+            sleep_until(runtime, runtime.now() + LOOK).await;
         }
         lock(&self.failure).take().map_or(Ok(()), Err)
     }
@@ -157,3 +161,6 @@ fn as_record<'a>(output: &OutputRecord<'a>) -> ProducerRecord<'a> {
     (record.key, record.value, record.partition) = (output.key, output.value, output.partition);
     record
 }
+
+/// Between two tries to hand on what waits.
+const LOOK: Duration = Duration::from_millis(1);

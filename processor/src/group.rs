@@ -90,7 +90,9 @@ impl Group {
 
     /// Takes what was fetched. What another try may mend is tried again by the fetcher.
     pub(crate) fn take_batches(&self, max_bytes: usize) -> Result<Vec<FetchedPartition>, StreamsError> {
-        match self.consumer.feed().take_batches(max_bytes) {
+        match self.consumer.feed().take_batches(max_bytes).inspect(|taken| {
+            tracing::trace!(partitions = taken.len(), "took what was fetched");
+        }) {
             Err(error) if error.is_retriable() => {
                 tracing::warn!(%error, "an input cannot be read now");
                 Ok(Vec::new())

@@ -114,7 +114,8 @@ impl Stream for StateWatch {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<State>> {
         let state = match &mut self.next {
             Next::Present => Some(*self.states.borrow_and_update()),
-            Next::Changing(change) => ready!(change.as_mut().poll(cx)),
+            // The future has a receiver of its own: this one is to know what it has seen.
+            Next::Changing(change) => ready!(change.as_mut().poll(cx)).map(|_| *self.states.borrow_and_update()),
             Next::Over => None,
         };
         self.next = match state {
@@ -145,6 +146,8 @@ mod tests {
         assert_eq!(next(&mut watch).await, Some(State::Created));
         sender.send_replace(State::Running);
         assert_eq!(next(&mut watch).await, Some(State::Running));
+        let again = tokio::time::timeout(std::time::Duration::from_millis(10), next(&mut watch)).await;
+        assert!(again.is_err(), "nothing has changed");
         sender.send_replace(State::NotRunning);
         assert_eq!(next(&mut watch).await, Some(State::NotRunning));
         assert_eq!(next(&mut watch).await, None);

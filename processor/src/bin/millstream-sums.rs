@@ -133,6 +133,8 @@ impl Arguments {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "error".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let arguments = Arguments::read(std::env::args().skip(1))?;
     let streams = Streams::start(arguments.topology()?, arguments.config()).await?;
     let watched = streams.clone();

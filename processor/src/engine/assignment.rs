@@ -88,6 +88,7 @@ impl Engine {
             .collect();
         let slot = Arc::new(Slot::new(made, stores, outlet, token, committed));
         self.lanes[lane].add(&slot);
+        tracing::debug!(%task, lane, ?starts, "runs");
         self.group.read(starts);
         self.shared.view.insert(&slot);
         self.shared.queue.wake(&slot);

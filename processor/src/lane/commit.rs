@@ -110,7 +110,7 @@ impl Committer {
     async fn flush_outputs(&mut self) -> Fact {
         let mut flushed = Ok(());
         for slot in self.batch.slots() {
-            flushed = flushed.and(slot.outlet.drain().await);
+            flushed = flushed.and(slot.outlet.drain(self.shared.runtime().as_ref()).await);
         }
         match flushed.and(self.output.flush().await) {
             Ok(()) => {
