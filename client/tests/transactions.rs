@@ -142,6 +142,22 @@ async fn a_commit_that_surely_did_not_happen_can_be_aborted() -> Result<(), Erro
     Ok(())
 }
 
+// T-3: the first try may have been taken, so a refusal of the second proves nothing.
+#[tokio::test]
+async fn a_refusal_after_a_lost_answer_leaves_the_outcome_unknown() -> Result<(), Error> {
+    for edition in EDITIONS {
+        let cluster = cluster(edition).await;
+        let raw = producer(&cluster).await?.raw();
+        raw.begin()?;
+        raw.enqueue(record("a")).await?.await?;
+        cluster.on(ApiKey::END_TXN).times(1).disconnect();
+        cluster.on(ApiKey::END_TXN).times(1).error(ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
+        let failure = raw.commit().await.expect_err("refused");
+        assert!(matches!(&failure, CommitFailure::Unknown(error) if error.is_in_doubt()), "{failure:?}");
+    }
+    Ok(())
+}
+
 async fn commit_one(raw: &RawTransactions, value: &str) -> Result<(), Error> {
     raw.begin()?;
     drop(raw.enqueue(record(value)).await?);

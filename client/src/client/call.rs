@@ -98,7 +98,7 @@ impl Client {
                     self.reached(&call.target);
                     let code = code(&reply.body);
                     if !code.is_retriable() && !code.refreshes_coordinator() {
-                        return Ok(reply);
+                        return Ok(Reply { in_doubt: attempts.in_doubt, ..reply });
                     }
                     self.handle_code(&call.target, place, code);
                     attempts.pause(Failure::Code(place, code)).await?;

@@ -37,6 +37,8 @@ enum Command {
 pub(crate) struct Reply<T> {
     pub(crate) version: i16,
     pub(crate) body: T,
+    /// Whether a try before this one ended without an answer, and may have had its effect as well.
+    pub(crate) in_doubt: bool,
 }
 
 /// A handle on a link. Dropping it closes the connection.
@@ -91,7 +93,7 @@ impl Link {
                 // A full queue is slow enough.
                 let _ = commands.try_send(Command::Throttle(pause));
             }
-            Ok(Reply { version, body })
+            Ok(Reply { version, body, in_doubt: false })
         }
     }
     /// Takes a request that has no answer (P-9); the future waits until it is on its way.

@@ -2,6 +2,7 @@
 
 use super::raw::State;
 use crate::client::{Call, Target};
+use crate::net::Reply;
 use crate::producer::{error_of, init_producer_id};
 use crate::runtime::sleep_until;
 use crate::{Error, ErrorKind};
@@ -21,7 +22,7 @@ pub enum CommitFailure {
     /// Another producer has the transactional id, or the broker gave this one up. The commit may have happened or not: the
     /// committed offsets tell. This producer is of no more use.
     Fenced(Error),
-    /// The producer was closed before the outcome was known.
+    /// The producer was closed before the outcome was known, or a try whose answer was lost was followed by one that was refused.
     Unknown(Error),
 }
 
@@ -178,16 +179,20 @@ impl End {
         let client = &engine.client;
         let step = Step::End(self.decision);
         let mut backoff = client.hub().backoff();
+        // A try without an answer may have been taken: what a later one fails of says nothing about it.
+        let mut in_doubt = false;
         loop {
             let answer = self.ask().await;
             let closing = engine.closing.load(std::sync::atomic::Ordering::Acquire);
             match answer {
-                Ok(answer) => {
-                    let code = ErrorCode::new(answer.error_code);
+                Ok(reply) => {
+                    in_doubt |= reply.in_doubt;
+                    let code = ErrorCode::new(reply.body.error_code);
                     let error = || Error::broker(code, operation(&self.state, self.decision)).reason(code);
                     match judge(step, code) {
-                        Verdict::Done => return Ok(adopted(&answer)),
+                        Verdict::Done => return Ok(adopted(&reply.body)),
                         Verdict::Fenced => return Err(CommitFailure::Fenced(error().doubtful())),
+                        Verdict::Refused if in_doubt => return Err(CommitFailure::Unknown(error().doubtful())),
                         Verdict::Abort | Verdict::Refused => {
                             return Err(CommitFailure::NotCommitted(error().aborting()));
                         }
@@ -197,15 +202,17 @@ impl End {
                 }
                 Err(error) if closing => return Err(CommitFailure::Unknown(error.doubtful())),
                 Err(error) if error.is_retriable() || error.is_in_doubt() => {
+                    in_doubt |= error.is_in_doubt();
                     tracing::warn!(%error, "the end of a transaction is not known yet");
                 }
+                Err(error) if in_doubt => return Err(CommitFailure::Unknown(error.doubtful())),
                 Err(error) => return Err(CommitFailure::NotCommitted(error.aborting())),
             }
             let wait = client.hub().next_wait(&mut backoff);
             sleep_until(&**client.runtime(), client.now() + wait).await;
         }
     }
-    async fn ask(&self) -> Result<EndTxnResponse, Error> {
+    async fn ask(&self) -> Result<Reply<EndTxnResponse>, Error> {
         let state = &self.state;
         let operation = operation(state, self.decision);
         let identity = state.engine.sender().identity();
@@ -219,12 +226,8 @@ impl End {
         // From version 5 on an end brings a new epoch: never outside the second edition (T-2).
         let max = if self.edition == Edition::One { 4 } else { 5 };
         let call = Call::new(operation, target).max_version(max);
-        let reply = state
-            .engine
-            .client
-            .call(call, move |_| request.clone(), |answer| ErrorCode::new(answer.error_code))
-            .await?;
-        Ok(reply.body)
+        let client = &state.engine.client;
+        client.call(call, move |_| request.clone(), |answer| ErrorCode::new(answer.error_code)).await
     }
     async fn bump(&self) -> Result<Identity, CommitFailure> {
         let state = &self.state;
