@@ -1,6 +1,6 @@
 //! Members of groups.
 
-use super::{Feeder, consumer, read, soon, values};
+use super::{Feeder, SOON, consumer, read, soon, values};
 use millstream_client::{Assignor, Error, GroupProtocol, Polled};
 use millstream_protocol::{ApiKey, Offset, TopicPartition};
 use millstream_testkit::TestCluster;
@@ -114,12 +114,16 @@ async fn heartbeats_go_on_while_the_application_blocks_its_thread() -> Result<()
     let cluster = TestCluster::builder().topic("t", 1).start().await;
     let build = consumer(&cluster).group_id("g").topics(["t"]).enable_auto_commit(false);
     let mut consumer =
-        build.session_timeout(Duration::from_millis(400)).heartbeat_interval(Duration::from_millis(50)).build().await?;
+        build.session_timeout(Duration::from_secs(2)).heartbeat_interval(Duration::from_millis(100)).build().await?;
     Feeder::connect(&cluster.bootstrap_servers(), 0).write("t", 0, &["a"]);
     assert_eq!(read(&mut consumer, 1).await?, ["a"]);
     let before = cluster.requests().count(ApiKey::HEARTBEAT);
-    std::thread::sleep(Duration::from_millis(1200));
-    assert!(cluster.requests().count(ApiKey::HEARTBEAT) > before);
+    // So many take longer than the session.
+    let started = std::time::Instant::now();
+    while cluster.requests().count(ApiKey::HEARTBEAT) < before + 25 {
+        assert!(started.elapsed() < SOON, "heartbeats have ended");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     consumer.commit().await
 }
 
@@ -130,7 +134,12 @@ async fn a_member_that_does_not_poll_loses_its_partitions_and_comes_back() -> Re
     let build = consumer(&cluster).group_id("g").topics(["t"]).heartbeat_interval(Duration::from_millis(50));
     let mut consumer = build.max_poll_interval(Duration::from_millis(300)).build().await?;
     let Polled::Assigned(_) = next_event(&mut consumer).await? else { panic!("not assigned") };
-    tokio::time::sleep(Duration::from_millis(800)).await;
+    soon(async {
+        while cluster.requests().count(ApiKey::LEAVE_GROUP) == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
     let Polled::Lost(lost) = next_event(&mut consumer).await? else { panic!("nothing lost") };
     assert_eq!(lost.len(), 1);
     let Polled::Assigned(_) = next_event(&mut consumer).await? else { panic!("not assigned again") };
