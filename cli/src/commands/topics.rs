@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use millstream::client::Admin;
 use millstream::client::admin::{NewTopic, TopicDescription};
 use millstream::protocol::NodeId;
+use std::io::Write;
 
 /// Lists, creates, describes and deletes topics.
 #[derive(Debug, Args)]
@@ -89,8 +90,9 @@ pub(crate) async fn admin(connection: &Connection) -> Result<Admin, Failure> {
 async fn list(connection: &Connection) -> Result<(), Failure> {
     let mut names = admin(connection).await?.topics().list().await?;
     names.sort();
+    let mut out = std::io::stdout().lock();
     for name in names {
-        println!("{name}");
+        writeln!(out, "{name}")?;
     }
     Ok(())
 }
@@ -98,22 +100,25 @@ async fn list(connection: &Connection) -> Result<(), Failure> {
 async fn describe(name: &str, connection: &Connection) -> Result<(), Failure> {
     let described = admin(connection).await?.topics().describe([name]).await?.all()?;
     for topic in described.values() {
-        print(topic);
+        print(topic)?;
     }
     Ok(())
 }
 
-fn print(topic: &TopicDescription) {
-    println!("topic {} has {} partition(s)", topic.name, topic.partitions.len());
+fn print(topic: &TopicDescription) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "topic {} has {} partition(s)", topic.name, topic.partitions.len())?;
     for partition in &topic.partitions {
         let leader = partition.leader.map_or_else(|| "none".to_owned(), |node| node.to_string());
-        println!(
+        writeln!(
+            out,
             "  partition {}: leader {leader}, replicas {}, in sync {}",
             partition.partition,
             nodes(&partition.replicas),
             nodes(&partition.in_sync_replicas)
-        );
+        )?;
     }
+    Ok(())
 }
 
 fn nodes(nodes: &[NodeId]) -> String {

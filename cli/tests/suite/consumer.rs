@@ -39,7 +39,7 @@ pub(crate) async fn a_consumer_reads_what_it_is_assigned(cluster: &Cluster) {
     fill(cluster, &topic, &["a", "b", "c"]).await;
     let mut consumer = reader(cluster, &topic).await;
     let partition = TopicPartition::new(topic.as_str(), 0);
-    assert_eq!(consumer.assignment(), [partition.clone()]);
+    assert_eq!(consumer.assignment(), std::slice::from_ref(&partition));
     let mut seen = Vec::new();
     while seen.len() < 3 {
         let records = soon(consumer.poll()).await.unwrap();

@@ -98,7 +98,7 @@ pub(crate) async fn transactions_are_listed_described_and_fenced(cluster: &Clust
     let ours = listed.iter().find(|each| each.transactional_id == id).expect("it is listed");
     assert_eq!(ours.state, TransactionState::Ongoing);
     let described = admin.transactions().describe([&id]).await.unwrap().all().unwrap();
-    assert_eq!(described[&id].partitions, [partition.clone()]);
+    assert_eq!(described[&id].partitions, std::slice::from_ref(&partition));
     assert!(described[&id].open_since.is_some());
     let producers = admin.transactions().describe_producers([partition.clone()]).await.unwrap().all().unwrap();
     assert_eq!(producers[&partition].len(), 1);
