@@ -301,10 +301,14 @@ impl Engine {
 
     pub(crate) async fn space(&self) {
         let space = self.space.notified();
-        if self.accumulator.has_room() {
-            return;
+        if !self.accumulator.has_room() {
+            return space.await;
         }
-        space.await;
+        if !self.wanted().is_empty() {
+            // Woken when the topic is known. One that does not exist wakes nobody, and the caller has to learn that, too.
+            let until = self.client.now() + UNKNOWN_TOPIC_PAUSE;
+            timeout_at(&**self.client.runtime(), until, space).await;
+        }
     }
     /// Waits until all that was taken before is resolved.
     pub(crate) async fn settle(&self) {
@@ -361,3 +365,6 @@ impl fmt::Debug for Engine {
         f.debug_struct("Engine").field("accumulator", &self.accumulator).finish_non_exhaustive()
     }
 }
+
+/// How long [`Engine::space`] waits for a topic that stays unknown.
+const UNKNOWN_TOPIC_PAUSE: Duration = Duration::from_millis(50);

@@ -110,7 +110,8 @@ impl Producer {
         self.engine().try_enqueue(&record, 0)
     }
     /// Waits until something that made [`try_enqueue`](Self::try_enqueue) refuse has changed: memory was given back, or a
-    /// topic became known. Returns at once when there is memory.
+    /// topic became known. Returns at once when there is memory and no topic is asked for, and after a moment when a topic stays
+    /// unknown, since [`try_enqueue`](Self::try_enqueue) tells in the end that it does not exist.
     ///
     /// # Cancel safety
     ///
