@@ -307,6 +307,23 @@ fn an_offset_out_of_range_is_looked_up_by_policy_and_an_error_decides_nothing() 
     }
 }
 
+// C-9
+#[test]
+fn a_replica_that_is_silent_or_unknown_gives_way_to_the_leader() {
+    let mut bench = Bench::at(0);
+    let prefer = |bench: &mut Bench, node| {
+        bench.fetch();
+        bench.answer(0, vec![PartitionData { preferred_read_replica: node, ..data(0, Vec::new()) }]);
+    };
+    let replica = NodeId::new(2);
+    prefer(&mut bench, replica.get());
+    assert!(bench.try_fetch().is_none(), "the leader is not asked");
+    assert!(bench.fetcher.poll_fetch(bench.now, replica, &bench.image).is_some());
+    bench.fetcher.handle_fetch(bench.now, replica, Outcome::Failed);
+    prefer(&mut bench, 9);
+    assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 0, "nobody knows node 9");
+}
+
 // C-10
 #[test]
 fn a_log_that_parts_from_what_was_read_moves_the_position_back() {
