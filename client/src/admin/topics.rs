@@ -14,7 +14,8 @@ use millstream_protocol::messages::delete_topics_request::DeleteTopicState;
 use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::metadata_response::{MetadataResponsePartition, MetadataResponseTopic};
 use millstream_protocol::messages::{
-    BrokerId, CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest, MetadataRequest,
+    BrokerId, CreatePartitionsRequest, CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse,
+    DeleteTopicsRequest, DeleteTopicsResponse, MetadataRequest, StrBytes,
 };
 use millstream_protocol::{ErrorCode, NodeId, Offset, PartitionId, TopicName, TopicPartition};
 
@@ -137,16 +138,12 @@ impl<'a> Topics<'a> {
         let call = Call::new(format!("create {}", named("topic", &names)), Target::Controller);
         let timeout = millis(self.client.options().request_timeout);
         let request = move |_| CreateTopicsRequest::default().with_topics(wanted.clone()).with_timeout_ms(timeout);
-        let code = |answer: &<CreateTopicsRequest as millstream_protocol::messages::Request>::Response| {
-            shared_code(answer.topics.iter().map(|topic| topic.error_code))
-        };
+        let code = |answer: &CreateTopicsResponse| shared_code(answer.topics.iter().map(|topic| topic.error_code));
         let reply = self.client.call::<CreateTopicsRequest>(call, request, code).await?;
-        let answers = reply.body.topics.iter().map(|topic| {
-            let operation = format!("create topic `{}`", topic.name.as_str());
-            let answer = judged(topic.error_code, topic.error_message.as_deref(), &operation);
-            (TopicName::from(topic.name.as_str()), answer)
-        });
-        Ok(answers.collect())
+        let answers = reply.body.topics.iter();
+        Ok(answers
+            .map(|topic| answer("create", topic.name.as_str(), topic.error_code, topic.error_message.as_ref()))
+            .collect())
     }
 
     /// Deletes topics and all their records, and answers for each. The broker deletes in the background: for a moment a name may still
@@ -172,16 +169,14 @@ impl<'a> Topics<'a> {
         let call = Call::new(format!("delete {}", named("topic", &names)), Target::Controller);
         let timeout = millis(self.client.options().request_timeout);
         let request = move |version| delete_request(&wanted, version).with_timeout_ms(timeout);
-        let code = |answer: &<DeleteTopicsRequest as millstream_protocol::messages::Request>::Response| {
+        let code = |answer: &DeleteTopicsResponse| {
             // A topic that is not there is an answer, not a reason to ask again.
             let codes = answer.responses.iter().map(|topic| topic.error_code);
             shared_code(codes.map(|code| if code == ErrorCode::UNKNOWN_TOPIC_OR_PARTITION.get() { 0 } else { code }))
         };
         let reply = self.client.call::<DeleteTopicsRequest>(call, request, code).await?;
         let answers = reply.body.responses.iter().filter_map(|topic| {
-            let name = topic.name.as_ref()?.as_str();
-            let answer = judged(topic.error_code, topic.error_message.as_deref(), &format!("delete topic `{name}`"));
-            Some((TopicName::from(name), answer))
+            Some(answer("delete", topic.name.as_ref()?.as_str(), topic.error_code, topic.error_message.as_ref()))
         });
         Ok(answers.collect())
     }
@@ -264,16 +259,14 @@ impl<'a> Topics<'a> {
         let call = Call::new(format!("create partitions of {} topic(s)", wanted.len()), Target::Controller);
         let timeout = millis(self.client.options().request_timeout);
         let request = move |_| CreatePartitionsRequest::default().with_topics(wanted.clone()).with_timeout_ms(timeout);
-        let code = |answer: &<CreatePartitionsRequest as millstream_protocol::messages::Request>::Response| {
-            shared_code(answer.results.iter().map(|topic| topic.error_code))
-        };
+        let code = |answer: &CreatePartitionsResponse| shared_code(answer.results.iter().map(|topic| topic.error_code));
         let reply = self.client.call::<CreatePartitionsRequest>(call, request, code).await?;
-        let answers = reply.body.results.iter().map(|topic| {
-            let operation = format!("create partitions of topic `{}`", topic.name.as_str());
-            let answer = judged(topic.error_code, topic.error_message.as_deref(), &operation);
-            (TopicName::from(topic.name.as_str()), answer)
-        });
-        Ok(answers.collect())
+        let answers = reply.body.results.iter();
+        Ok(answers
+            .map(|topic| {
+                answer("create partitions of", topic.name.as_str(), topic.error_code, topic.error_message.as_ref())
+            })
+            .collect())
     }
 
     /// The offset that each spec means now; `Latest` counts records of open transactions too. A time after the last record has none.
@@ -302,6 +295,12 @@ fn delete_request(topics: &[TopicName], version: i16) -> DeleteTopicsRequest {
     } else {
         DeleteTopicsRequest::default().with_topic_names(names.collect())
     }
+}
+
+/// What was done to a topic, or why it was not.
+fn answer(doing: &str, name: &str, code: i16, message: Option<&StrBytes>) -> (TopicName, Result<(), Error>) {
+    let operation = format!("{doing} topic `{name}`");
+    (TopicName::from(name), judged(code, message.map(|message| &**message), &operation))
 }
 
 fn described(topic: &MetadataResponseTopic) -> Option<(TopicName, Result<TopicDescription, Error>)> {
