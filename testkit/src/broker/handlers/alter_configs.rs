@@ -6,6 +6,7 @@ use super::describe_configs::TOPIC;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::config;
+use crate::broker::topics::topic::Topic;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::alter_configs_request::AlterConfigsResource;
 use millstream_protocol::messages::alter_configs_response::AlterConfigsResourceResponse;
@@ -39,9 +40,7 @@ fn refused(asked: &AlterConfigsResource, code: ErrorCode, reason: String) -> Alt
     named(asked).with_error_code(code.get()).with_error_message(Some(StrBytes::from_string(reason)))
 }
 fn alter(broker: &mut Broker, asked: &AlterConfigsResource, validate_only: bool) -> Result<(), Refusal> {
-    if asked.resource_type != TOPIC {
-        return Err((ErrorCode::INVALID_REQUEST, "the test cluster alters the options of topics only".to_owned()));
-    }
+    let topic = topic_to_alter(broker, asked.resource_type, &asked.resource_name)?;
     let mut configs = BTreeMap::new();
     for given in &asked.configs {
         let invalid = |reason: String| (ErrorCode::INVALID_CONFIG, reason);
@@ -51,11 +50,20 @@ fn alter(broker: &mut Broker, asked: &AlterConfigsResource, validate_only: bool)
         option.check(value).map_err(invalid)?;
         configs.insert(option.name.to_owned(), value.to_owned());
     }
-    let unknown =
-        || (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION.message().to_owned());
-    let topic = broker.topics.find_mut(&asked.resource_name).ok_or_else(unknown)?;
     if !validate_only {
         topic.configs = configs;
     }
     Ok(())
+}
+/// The topic whose options are to be altered; nothing else has options that can be.
+pub(super) fn topic_to_alter<'b>(
+    broker: &'b mut Broker,
+    resource_type: i8,
+    name: &str,
+) -> Result<&'b mut Topic, Refusal> {
+    if resource_type != TOPIC {
+        return Err((ErrorCode::INVALID_REQUEST, "the test cluster alters the options of topics only".to_owned()));
+    }
+    let unknown = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+    broker.topics.find_mut(name).ok_or_else(|| (unknown, unknown.message().to_owned()))
 }

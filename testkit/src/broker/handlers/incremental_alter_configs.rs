@@ -1,8 +1,8 @@
 //! IncrementalAlterConfigs: set, delete, append and subtract, for topics. Left out: brokers, groups, loggers.
 
 use super::Handler;
+use super::alter_configs::topic_to_alter;
 use super::create_topics::Refusal;
-use super::describe_configs::TOPIC;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::config::{self, Kind};
@@ -49,12 +49,7 @@ fn refused(asked: &AlterConfigsResource, code: ErrorCode, reason: String) -> Alt
     named(asked).with_error_code(code.get()).with_error_message(Some(StrBytes::from_string(reason)))
 }
 fn alter(broker: &mut Broker, asked: &AlterConfigsResource, validate_only: bool) -> Result<(), Refusal> {
-    if asked.resource_type != TOPIC {
-        return Err((ErrorCode::INVALID_REQUEST, "the test cluster alters the options of topics only".to_owned()));
-    }
-    let unknown =
-        || (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION.message().to_owned());
-    let topic = broker.topics.find_mut(&asked.resource_name).ok_or_else(unknown)?;
+    let topic = topic_to_alter(broker, asked.resource_type, &asked.resource_name)?;
     let mut configs = topic.configs.clone();
     asked.configs.iter().try_for_each(|change| apply(topic, &mut configs, change))?;
     if !validate_only {
