@@ -66,3 +66,8 @@ pub mod prelude {
         StreamsConfig, Timestamp, Topic, Topology, TopologyError,
     };
 }
+
+/// The project's README: its programs compile.
+#[cfg(all(doctest, feature = "cli"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;
