@@ -75,6 +75,10 @@ pub fn after(now: Instant, within: Duration) -> Instant {
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// Waits until `at`.
+///
+/// # Cancel safety
+///
+/// Waiting changes nothing.
 pub async fn sleep_until(runtime: &dyn Runtime, at: Instant) {
     let mut timer = runtime.timer();
     timer.as_mut().set(Some(at));
@@ -82,6 +86,10 @@ pub async fn sleep_until(runtime: &dyn Runtime, at: Instant) {
 }
 
 /// Waits for `future`, at most until `at`; none when the time came first.
+///
+/// # Cancel safety
+///
+/// That of `future`: it is dropped when the time comes, or with this one.
 pub async fn timeout_at<F: Future>(runtime: &dyn Runtime, at: Instant, future: F) -> Option<F::Output> {
     let mut timer = runtime.timer();
     timer.as_mut().set(Some(at));

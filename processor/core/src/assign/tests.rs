@@ -1,3 +1,5 @@
+//! The assignor by direct calls: what moves, what stays, and that it always ends.
+
 use super::*;
 use millstream_protocol::PartitionId;
 use proptest::collection::vec;

@@ -1,3 +1,5 @@
+//! Recovery by direct calls: what is read, what is applied, when it starts over.
+
 use super::*;
 use crate::commit::{OffsetMetadata, StorePosition, Trailer, store_hash};
 

@@ -122,7 +122,7 @@ fn first_after(anchor: i64, interval: i64, now: i64) -> i64 {
     if anchor > now {
         return anchor;
     }
-    let missed = (now - anchor) / interval;
+    let missed = now.saturating_sub(anchor) / interval;
     anchor.saturating_add(missed.saturating_add(1).saturating_mul(interval))
 }
 
