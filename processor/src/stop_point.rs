@@ -21,6 +21,8 @@ pub(crate) enum StopPoint {
     Applied,
     /// Recovery has fetched the committed offsets.
     Fetched,
+    /// Recovery has written some of a changelog into a store.
+    Reading,
     /// Recovery has read the changelogs, and not looked again.
     Restored,
     /// A revocation has come and is not acknowledged.
@@ -38,6 +40,7 @@ impl StopPoint {
             Self::Committed => "step-5",
             Self::Applied => "step-6",
             Self::Fetched => "recovery-fetched",
+            Self::Reading => "recovery-reading",
             Self::Restored => "recovery-restored",
             Self::Revoking => "revocation",
         }

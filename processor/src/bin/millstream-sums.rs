@@ -4,12 +4,13 @@
 //! millstream-sums --bootstrap HOST:PORT --application-id ID --state-dir DIR [--store plain|timestamped] [--memory] [--no-changelog]
 //!                 [--set KEY=VALUE]…
 //! ```
-//! It reads `numbers` (UTF-8 keys, 8-byte longs) and writes the sums to `sums` every 50 ms. Lines on standard output: `state RUNNING`
-//! and the like, `restored N` whenever all tasks run, and `stopped at step-3` where
-//! `MILLSTREAM_STOP_AT` says so. It closes cleanly when standard input ends.
+//! It reads `ID-numbers` (UTF-8 keys, 8-byte longs) and writes what its store has to `ID-sums` every 50 ms. Lines on standard output:
+//! `state RUNNING` and the like, `restored N` whenever all tasks run, `sum KEY N` when a store has a new sum, and `stopped at step-3`
+//! where `MILLSTREAM_STOP_AT` says so. Its log goes to standard error. It closes cleanly when standard input ends.
 
 use futures_core::Stream;
 use millstream::{State, prelude::*, stores};
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io::Read;
 use std::pin::pin;
@@ -18,6 +19,15 @@ use std::time::Duration;
 /// Sums, in either kind of store.
 struct Sums<S> {
     sums: S,
+    output: String,
+    /// What was printed last.
+    printed: HashMap<String, i64>,
+}
+
+impl<S> Sums<S> {
+    fn new(sums: S, output: &str) -> Self {
+        Self { sums, output: output.to_owned(), printed: HashMap::new() }
+    }
 }
 
 /// What the two kinds have in common here.
@@ -68,7 +78,11 @@ impl<S: SumStore> Processor for Sums<S> {
 
     fn punctuate(&mut self, _at: Punctuation, ctx: &mut Context<'_, Self>) -> ProcessorResult {
         for (key, sum) in self.sums.sums()? {
-            ctx.send("sums", &key, &sum);
+            ctx.send(self.output.as_str(), &key, &sum);
+            if self.printed.get(&key) != Some(&sum) {
+                println!("sum {key} {sum}");
+                self.printed.insert(key, sum);
+            }
         }
         Ok(())
     }
@@ -109,13 +123,15 @@ impl Arguments {
 
     fn topology(&self) -> Result<Topology, TopologyError> {
         let mut topology = Topology::builder();
-        let numbers = topology.add_source::<String, i64>("numbers", "numbers");
+        let topic = |name: &str| format!("{}-{name}", self.application_id);
+        let numbers = topology.add_source::<String, i64>("numbers", topic("numbers").as_str());
+        let output = topic("sums");
         if self.timestamped {
             let store = topology.add_state_store(self.store(stores::timestamped("sums")));
-            topology.add_processor_with("sum", &numbers, &store, |sums| Sums { sums });
+            topology.add_processor_with("sum", &numbers, &store, move |sums| Sums::new(sums, &output));
         } else {
             let store = topology.add_state_store(self.store(stores::key_value("sums")));
-            topology.add_processor_with("sum", &numbers, &store, |sums| Sums { sums });
+            topology.add_processor_with("sum", &numbers, &store, move |sums| Sums::new(sums, &output));
         }
         topology.build()
     }
@@ -133,8 +149,8 @@ impl Arguments {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "error".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let log = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn,millstream=info".into());
+    tracing_subscriber::fmt().with_env_filter(log).with_ansi(false).with_writer(std::io::stderr).init();
     let arguments = Arguments::read(std::env::args().skip(1))?;
     let streams = Streams::start(arguments.topology()?, arguments.config()).await?;
     let watched = streams.clone();

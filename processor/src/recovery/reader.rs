@@ -2,6 +2,7 @@
 
 use super::{TaskStores, unblock};
 use crate::shared::Shared;
+use crate::stop_point::{StopPoint, reached};
 use crate::{RestoreEvent, StreamsError, StreamsErrorKind};
 use millstream_client::OffsetSpec;
 use millstream_client::runtime::timeout_at;
@@ -181,6 +182,7 @@ async fn restore(
     let written = written.ok_or_else(|| failed("the thread for stores has ended".into()))?;
     let count = written.map_err(failed)?;
     shared.counters.restored_records.add(count);
+    reached(StopPoint::Reading);
     Ok((next, reading.restored + count))
 }
 
