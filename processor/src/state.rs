@@ -153,6 +153,20 @@ mod tests {
         assert_eq!(next(&mut watch).await, None);
     }
 
+    /// The stream once forgot which change it had seen last, and gave the same state again and again: a program that printed each
+    /// change kept a core busy with it.
+    #[tokio::test]
+    async fn each_change_comes_once() {
+        let (sender, states) = watch::channel(State::Created);
+        let mut watch = StateWatch::new(states);
+        assert_eq!(next(&mut watch).await, Some(State::Created));
+        sender.send_replace(State::Running);
+        assert_eq!(next(&mut watch).await, Some(State::Running));
+        let mut again = std::pin::pin!(next(&mut watch));
+        let more = std::future::poll_fn(|cx| Poll::Ready(again.as_mut().poll(cx))).await;
+        assert!(more.is_pending(), "nothing has changed: {more:?}");
+    }
+
     #[tokio::test]
     async fn waiting_for_a_state_that_can_come_no_more_is_an_error() {
         let (sender, states) = watch::channel(State::Rebalancing);

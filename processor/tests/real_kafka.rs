@@ -33,12 +33,12 @@ fn kafka() -> String {
     std::env::var("MILLSTREAM_KAFKA").expect("MILLSTREAM_KAFKA names a real Kafka: host:port")
 }
 
-async fn send(producer: &Producer, expected: &mut BTreeMap<String, i64>, count: i64) {
+async fn send(producer: &Producer, topic: &str, expected: &mut BTreeMap<String, i64>, count: i64) {
     for number in 0..count {
         let key = format!("key-{}", number % 101);
         *expected.entry(key.clone()).or_insert(0) += number;
         let value = number.to_be_bytes();
-        drop(producer.enqueue(ProducerRecord::to("numbers").key(&key).value(&value)).await.expect("there is room"));
+        drop(producer.enqueue(ProducerRecord::to(topic).key(&key).value(&value)).await.expect("there is room"));
     }
     producer.flush().await.expect("the numbers are written");
 }
@@ -66,28 +66,27 @@ async fn two_processes_of_which_one_is_killed_and_started_again_sum_all_input() 
     let kafka = kafka();
     let admin = Admin::connect(kafka.as_str()).await.expect("the cluster is there");
     let application = format!("sums-{}", std::process::id());
-    let topics = ["numbers", "sums"].map(|name| NewTopic::new(name).partitions(4));
-    admin.topics().delete(["numbers", "sums"]).await.expect("it can be asked").iter().for_each(drop);
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let [numbers, sums] = ["numbers", "sums"].map(|name| format!("{application}-{name}"));
+    let topics = [&numbers, &sums].map(|name| NewTopic::new(name).partitions(4));
     admin.topics().create(topics).await.expect("it can be asked").all().expect("they can be made");
     let folders = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
     let producer = Producer::connect(kafka.as_str()).await.expect("the cluster is there");
     let mut expected = BTreeMap::new();
     let one = Sums::start(&kafka, &application, folders[0].path());
     let two = Sums::start(&kafka, &application, folders[1].path());
-    send(&producer, &mut expected, 50_000).await;
-    until_last_values(&kafka, "sums", &expected).await;
+    send(&producer, &numbers, &mut expected, 50_000).await;
+    until_last_values(&kafka, &sums, &expected).await;
     for _ in 0..10 {
-        send(&producer, &mut expected, 5_000).await;
+        send(&producer, &numbers, &mut expected, 5_000).await;
     }
     drop(two); // SIGKILL, in the middle of the work
-    send(&producer, &mut expected, 50_000).await;
+    send(&producer, &numbers, &mut expected, 50_000).await;
     let two = Sums::start(&kafka, &application, folders[1].path());
-    send(&producer, &mut expected, 50_000).await;
-    until_last_values(&kafka, "sums", &expected).await;
+    send(&producer, &numbers, &mut expected, 50_000).await;
+    until_last_values(&kafka, &sums, &expected).await;
     until_last_values(&kafka, &format!("{application}-sums-changelog"), &expected).await;
     drop((one, two));
     let _three = Sums::start(&kafka, &application, folders[2].path());
-    send(&producer, &mut expected, 1_000).await;
+    send(&producer, &numbers, &mut expected, 1_000).await;
     until_last_values(&kafka, &format!("{application}-sums-changelog"), &expected).await;
 }

@@ -117,7 +117,7 @@ fn lost(
     StreamsError::new(text, StreamsErrorKind::State)
 }
 
-/// Reads until each is at its end. The last stable offset may lag behind while a dead owner's transaction is open: its timeout ends that.
+/// Reads until each is at its end. While the last stable offset lags behind, transactions of former owners are looked for and ended.
 async fn drain(
     shared: &Arc<Shared>,
     stores: &Arc<TaskStores>,
@@ -136,10 +136,12 @@ async fn drain(
     while !readings.is_empty() {
         let ready =
             timeout_at(shared.runtime().as_ref(), shared.runtime().now() + PATIENCE, fetcher.feed().ready()).await;
-        if ready.is_none() && !std::mem::replace(&mut said, true) {
-            let partitions: Vec<String> = readings.keys().map(ToString::to_string).collect();
-            tracing::info!(task = %stores.task, ?partitions, "waits for changelog records whose transactions are not decided");
-            unblock::free(shared, readings.keys().cloned().collect()).await;
+        if ready.is_none() {
+            let partitions: Vec<TopicPartition> = readings.keys().cloned().collect();
+            if !std::mem::replace(&mut said, true) {
+                tracing::info!(task = %stores.task, ?partitions, "waits for changelog records whose transactions are not decided");
+            }
+            unblock::free(shared, partitions).await;
         }
         for fetched in fetcher.feed().take_batches(FETCH_BYTES).map_err(failed)? {
             let Some(mut reading) = readings.remove(&fetched.topic_partition) else { continue };
