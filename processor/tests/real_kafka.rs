@@ -67,7 +67,7 @@ async fn two_processes_of_which_one_is_killed_and_started_again_sum_all_input() 
     let admin = Admin::connect(kafka.as_str()).await.expect("the cluster is there");
     let application = format!("sums-{}", std::process::id());
     let [numbers, sums] = ["numbers", "sums"].map(|name| format!("{application}-{name}"));
-    let topics = [&numbers, &sums].map(|name| NewTopic::new(name).partitions(4));
+    let topics = [&numbers, &sums].map(|name| NewTopic::new(name.as_str()).partitions(4));
     admin.topics().create(topics).await.expect("it can be asked").all().expect("they can be made");
     let folders = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
     let producer = Producer::connect(kafka.as_str()).await.expect("the cluster is there");

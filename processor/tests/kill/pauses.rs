@@ -12,17 +12,18 @@ use tokio::task::JoinSet;
 /// A is paused at a point, B takes over and commits, B is killed, C restores; A goes on. Then another process restores it all.
 pub(crate) async fn paused(kafka: Kafka, store: Store, point: Point) {
     let mut scene = Scene::new(kafka, store, &format!("paused at {}", point.name)).await;
-    play_a_pause(&mut scene, point).await;
-}
-
-async fn play_a_pause(scene: &mut Scene, point: Point) {
     let folders = [Scene::folder(), Scene::folder(), Scene::folder()];
-    let (mut a, b) = pause(scene, point, &folders).await;
+    let (a, b) = pause(&mut scene, point, &folders).await;
     let b = b.unwrap_or_else(|| scene.start(&folders[1], None));
     scene.feed().await;
     scene.settle("with B").await;
     drop(b);
-    let mut c = scene.start(&folders[2], None);
+    take_over_and_wake(&mut scene, a, &folders[2]).await;
+}
+
+/// B is dead, A a zombie: C restores, A goes on, and at last a process with an empty folder restores it all.
+async fn take_over_and_wake(scene: &mut Scene, mut a: Program, folder: &TempDir) {
+    let mut c = scene.start(folder, None);
     scene.feed().await;
     scene.settle("with C").await;
     scene.shows(&mut c, "with C").await;
@@ -95,7 +96,13 @@ async fn restore_ends_the_transaction_of_a_paused_owner() {
             let kafka = Kafka::Embedded(TestCluster::builder().start().await);
             let mut scene = Scene::new(kafka, LOGGED[0], &format!("open transaction at {}", point.name)).await;
             scene.set("transaction.timeout.ms=600000");
-            play_a_pause(&mut scene, point).await;
+            let folders = [Scene::folder(), Scene::folder(), Scene::folder()];
+            let (a, _) = pause(&mut scene, point, &folders).await;
+            let b = scene.start(&folders[1], None);
+            scene.feed().await;
+            scene.settle_unseen("with B").await;
+            drop(b);
+            take_over_and_wake(&mut scene, a, &folders[2]).await;
         });
     }
     cases.join_all().await;
