@@ -48,6 +48,7 @@ struct Driver {
 
 /// A request that came back.
 struct Landed {
+    node: NodeId,
     id: u64,
     result: Result<Option<ProduceResponse>, RequestError>,
 }
@@ -108,15 +109,15 @@ impl Driver {
 
     fn start(&self, call: ProduceCall) -> BoxFuture<Landed> {
         let link = self.engine.client.hub().pool().link(Place::Node(call.node), Purpose::Produce);
-        let id = call.id;
+        let (id, node) = (call.id, call.node);
         let mut outgoing = Outgoing::new(ApiKey::PRODUCE, call.timeout);
         outgoing.max_version = call.max_version;
         if call.acks == 0 {
             let sent = link.send_unanswered(outgoing, move |version| call.into_request(version));
-            return Box::pin(async move { Landed { id, result: sent.await.map(|_| None) } });
+            return Box::pin(async move { Landed { id, node, result: sent.await.map(|_| None) } });
         }
         let sent = link.send(outgoing, move |version| call.into_request(version));
-        Box::pin(async move { Landed { id, result: sent.await.map(|reply| Some(reply.body)) } })
+        Box::pin(async move { Landed { id, node, result: sent.await.map(|reply| Some(reply.body)) } })
     }
 
     async fn wait(&mut self) {
@@ -142,12 +143,13 @@ impl Driver {
             Ok(Some(response)) => sender.handle_response(now, landed.id, &response),
             Ok(None) => sender.handle_unanswered(landed.id),
             Err(error) => {
-                tracing::debug!(%error, "produce request failed");
+                tracing::debug!(node = %landed.node, %error, "produce request failed");
+                let why = format!("node {}: {error}", landed.node);
                 match error {
                     RequestError::Unsupported(_) | RequestError::Encode(_) => {
-                        sender.handle_unsendable(landed.id, &error.to_string());
+                        sender.handle_unsendable(landed.id, &why);
                     }
-                    error => sender.handle_failure(now, landed.id, error.may_be_sent()),
+                    error => sender.handle_failure(now, landed.id, error.may_be_sent(), &why),
                 }
             }
         }

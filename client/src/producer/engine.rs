@@ -212,7 +212,11 @@ impl Engine {
             return topic.choose(fields).ok_or(Refusal::UnknownTopic);
         };
         topic.shard(partition).ok_or_else(|| {
-            let reason = format!("topic `{}` has {} partitions, and none is {partition}", record.topic, topic.len());
+            let reason = format!(
+                "topic `{}` has {} partition(s), counted from 0: there is no {partition}",
+                record.topic,
+                topic.len()
+            );
             Refusal::Final(Error::new(ErrorKind::Misuse, "write a record").reason(reason))
         })
     }

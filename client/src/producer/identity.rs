@@ -20,7 +20,7 @@ pub(crate) async fn init_producer_id(
             format!("start the producer of transactional id `{id}`"),
             Target::Coordinator(CoordinatorKey::Transaction(id.to_owned())),
         ),
-        None => ("get a producer id".to_owned(), Target::Any),
+        None => ("get a producer id, as enable.idempotence=true needs".to_owned(), Target::Any),
     };
     let id = transaction.map(|(id, timeout)| (id.to_owned(), timeout));
     let call = Call::new(operation.clone(), target);

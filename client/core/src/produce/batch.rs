@@ -18,6 +18,8 @@ pub(super) struct Batch {
     /// What it holds of the budget.
     pub(super) reserved: usize,
     pub(super) attempts: u32,
+    /// Why the last try ended without an answer, or what the answer was.
+    pub(super) last_failure: Option<Arc<str>>,
     /// A try ended without an answer: it may have been written (P-5).
     pub(super) in_doubt: bool,
     /// How often its sequence was started anew.
@@ -51,6 +53,6 @@ impl Batch {
     }
 
     fn piece(&self, sealed: SealedBatch, part: Range<u32>, reserved: usize) -> Self {
-        Self { sealed, part, reserved, handle: Arc::clone(&self.handle), ..*self }
+        Self { sealed, part, reserved, handle: Arc::clone(&self.handle), last_failure: None, ..*self }
     }
 }

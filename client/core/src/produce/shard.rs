@@ -387,6 +387,7 @@ impl Open {
             transaction: self.transaction,
             reserved: self.reserved,
             attempts: 0,
+            last_failure: None,
             in_doubt: false,
             resets: 0,
         }

@@ -261,7 +261,7 @@ fn what_may_be_written_is_never_numbered_anew() {
     let mut world = World::new(|_, _| ());
     world.warm_up();
     let (record, id, _) = world.send("a");
-    world.sender.handle_failure(world.now, id, true);
+    world.sender.handle_failure(world.now, id, true, "the line broke");
     world.after(Duration::from_secs(1));
     let (id, _) = world.poll().remove(0);
     world.answer(id, ErrorCode::UNKNOWN_PRODUCER_ID, -1);
@@ -355,7 +355,7 @@ fn what_was_sent_expires_in_doubt_and_the_next_epoch_begins() {
     world.warm_up();
     let (record, id, _) = world.send("a");
     world.after(Duration::from_secs(11));
-    world.sender.handle_failure(world.now, id, true);
+    world.sender.handle_failure(world.now, id, true, "the line broke");
     world.poll();
     let failure = of(&record).unwrap_err();
     assert!(matches!(&*failure, Failure::Expired { in_doubt: true, last: Some(_) }), "{failure}");

@@ -428,7 +428,8 @@ struct Building {
 }
 
 fn lane_error(batch: &Batch) -> Option<String> {
-    (batch.attempts > 0).then(|| format!("{} tries, the last of which was not acknowledged", batch.attempts))
+    let why = batch.last_failure.as_deref().unwrap_or("no answer");
+    (batch.attempts > 0).then(|| format!("{why} (try {})", batch.attempts))
 }
 
 fn stamp(identity: Option<Identity>, sequence: i32, transactional: bool) -> Stamp {

@@ -22,7 +22,7 @@ impl Sender {
             let Some(partition) = self.lanes.get(place.0).map(|lane| lane.shard.partition().clone()) else { continue };
             match answers.get(&partition) {
                 Some(answer) => self.handle_answer(now, *place, answer),
-                None => self.handle_lost(now, *place, true),
+                None => self.retry(now, *place, true, &"the answer does not tell of this partition".into()),
             }
         }
         self.note_hints(&answers, response);
@@ -34,12 +34,13 @@ impl Sender {
             self.succeed(place, Written::at(None));
         }
     }
-    /// A request got no answer. `may_be_written`: the broker may have got it (P-5).
-    pub fn handle_failure(&mut self, now: Instant, id: u64, may_be_written: bool) {
+    /// A request got no answer, and why. `may_be_written`: the broker may have got it (P-5).
+    pub fn handle_failure(&mut self, now: Instant, id: u64, may_be_written: bool, why: &str) {
         let Some(under_way) = self.take(id) else { return };
         self.wants_metadata = true;
+        let why: Arc<str> = why.into();
         for place in under_way.places {
-            self.handle_lost(now, place, may_be_written);
+            self.retry(now, place, may_be_written, &why);
         }
     }
     /// A request can never be sent: the broker is too old, or the bytes do not fit.
@@ -72,17 +73,16 @@ impl Sender {
                 self.out_of_sequence(now, place, answer);
             }
             // Behind one that is to be sent again, this is no news (P-2).
-            ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER if !self.is_first(place) => self.retry(now, place, false),
+            ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER if !self.is_first(place) => {
+                self.retry(now, place, false, &code.to_string().into());
+            }
             ErrorCode::PRODUCER_FENCED => self.fail(place, &Arc::new(Failure::Fenced(code))),
             code if code.is_retriable() => {
                 self.wants_metadata |= code.refreshes_metadata();
-                self.retry(now, place, false);
+                self.retry(now, place, false, &code.to_string().into());
             }
             _ => self.refuse(place, answer),
         }
-    }
-    fn handle_lost(&mut self, now: Instant, place: Place, may_be_written: bool) {
-        self.retry(now, place, may_be_written);
     }
     fn succeed(&mut self, (index, ticket): Place, written: Written) {
         let Some(lane) = self.lanes.get_mut(index) else { return };
@@ -92,10 +92,11 @@ impl Sender {
             self.finish(&batch, Ok(written));
         }
     }
-    fn retry(&mut self, now: Instant, (index, ticket): Place, may_be_written: bool) {
+    fn retry(&mut self, now: Instant, (index, ticket): Place, may_be_written: bool, why: &Arc<str>) {
         let Some(lane) = self.lanes.get_mut(index) else { return };
         if let Some(batch) = lane.land(ticket) {
             batch.in_doubt |= may_be_written;
+            batch.last_failure = Some(Arc::clone(why));
             if lane.is_first(ticket) {
                 lane.pause(now, &mut self.random);
             }
@@ -124,7 +125,7 @@ impl Sender {
     fn out_of_sequence(&mut self, now: Instant, place: Place, answer: &PartitionProduceResponse) {
         let (index, ticket) = place;
         if !self.is_first(place) {
-            return self.retry(now, place, false);
+            return self.retry(now, place, false, &ErrorCode::new(answer.error_code).to_string().into());
         }
         let Some(lane) = self.lanes.get_mut(index) else { return };
         if lane.land(ticket).is_some_and(|batch| batch.resets >= RESETS) {
