@@ -85,6 +85,16 @@ impl Error {
     pub(crate) fn broker(code: ErrorCode, operation: impl Into<String>) -> Self {
         Self::new(kind_of(code), operation).code_is(code)
     }
+    /// A broker's refusal of a topic. Kafka's own words for one that does not exist help nobody.
+    pub(crate) fn topic(code: ErrorCode, operation: impl Into<String>) -> Self {
+        let error = Self::broker(code, operation);
+        match code {
+            ErrorCode::UNKNOWN_TOPIC_OR_PARTITION => {
+                error.reason("the cluster has no such topic; create it, or check its name")
+            }
+            code => error.reason(code),
+        }
+    }
     /// What went wrong, and what to do, in words.
     pub(crate) fn reason(mut self, reason: impl fmt::Display) -> Self {
         self.change().reason = Some(reason.to_string());
@@ -199,8 +209,11 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {
+    // A cause whose text is the reason has been said: whoever prints the chain gets what lies below it.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_deref().map(|source| source as _)
+        let source = self.0.source.as_deref()?;
+        let is_said = self.0.reason.as_ref().is_some_and(|reason| *reason == source.to_string());
+        if is_said { source.source() } else { Some(source) }
     }
 }
 

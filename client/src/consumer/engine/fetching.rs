@@ -1,5 +1,6 @@
 //! The driver's fetches, lookups and checks of truncation.
 
+use super::Shared;
 use super::driver::{Checked, Done, Driver};
 use crate::Error;
 use crate::net::{Place, Purpose, Reply, RequestError};
@@ -9,6 +10,7 @@ use millstream_protocol::messages::{
     FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse, OffsetForLeaderEpochRequest, Request,
 };
 use millstream_protocol::{NodeId, Timestamp, TopicPartition};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How soon after one request for the cluster's picture the next may follow, while a partition has no leader.
@@ -33,7 +35,8 @@ impl Driver {
         let mut outgoing = Outgoing::new(FetchRequest::KEY, link.request_timeout() + plan.max_wait());
         outgoing.max_version = plan.max_version();
         let sent = link.send::<FetchRequest, _>(outgoing, move |version| plan.request(version));
-        self.in_flight.push(async move { Done::Fetched(node, outcome(node, sent.await)) });
+        let shared = Arc::clone(&self.shared);
+        self.in_flight.push(async move { Done::Fetched(node, outcome(&shared, node, sent.await)) });
     }
     pub(super) fn file_fetch(&mut self, now: Instant, node: NodeId, outcome: Outcome) {
         let follow_up = self.shared.fetcher().handle_fetch(now, node, outcome);
@@ -81,8 +84,9 @@ impl Driver {
         let outgoing = Outgoing::new(ListOffsetsRequest::KEY, link.request_timeout());
         let request = lookup.request();
         let sent = link.send::<ListOffsetsRequest, _>(outgoing, move |_| request);
+        let shared = Arc::clone(&self.shared);
         self.in_flight.push(async move {
-            let answer = sent.await.map_err(|error| told("look up offsets", lookup.node(), &error));
+            let answer = sent.await.map_err(|error| told(&shared, "look up offsets", lookup.node(), error));
             Done::LookedUp(lookup, answer.ok().map(|reply| reply.body))
         });
     }
@@ -96,12 +100,13 @@ impl Driver {
         let outgoing = Outgoing::new(OffsetForLeaderEpochRequest::KEY, link.request_timeout());
         let request = validation.request();
         let sent = link.send::<OffsetForLeaderEpochRequest, _>(outgoing, move |_| request);
+        let shared = Arc::clone(&self.shared);
         self.in_flight.push(async move {
             let checked = match sent.await {
                 Ok(reply) => Checked::Answer(reply.body),
                 Err(RequestError::Unsupported(_)) => Checked::Unsupported,
                 Err(error) => {
-                    told("check for truncation", validation.node(), &error);
+                    told(&shared, "check for truncation", validation.node(), error);
                     Checked::NoAnswer
                 }
             };
@@ -171,17 +176,20 @@ impl Driver {
     }
 }
 
-fn outcome(node: NodeId, answer: Result<Reply<FetchResponse>, RequestError>) -> Outcome {
+fn outcome(shared: &Shared, node: NodeId, answer: Result<Reply<FetchResponse>, RequestError>) -> Outcome {
     match answer {
         Ok(reply) => Outcome::Answered(reply.version, Box::new(reply.body)),
         Err(error) => {
-            told("fetch", node, &error);
+            told(shared, "read records", node, error);
             Outcome::Failed
         }
     }
 }
 
-/// Logs a request that is made again.
-fn told(what: &'static str, node: NodeId, error: &RequestError) {
+/// Logs a request that is made again; one that no other try can mend is told to the application as well.
+fn told(shared: &Shared, what: &'static str, node: NodeId, error: RequestError) {
     tracing::debug!(%node, %error, "could not {what}; trying again");
+    if matches!(error, RequestError::Unsupported(_) | RequestError::Encode(_)) {
+        shared.fail_once(error.into_error(what).at(node));
+    }
 }

@@ -157,6 +157,13 @@ impl Shared {
         self.queue().errors.push_back(error);
         self.wake_for_events.notify_one();
     }
+    /// As [`fail`](Self::fail), unless an error with the same text still waits to be told of.
+    pub(crate) fn fail_once(&self, error: Error) {
+        let text = error.to_string();
+        if !self.queue().errors.iter().any(|waiting| waiting.to_string() == text) {
+            self.fail(error);
+        }
+    }
     /// Leaves positions for the driver to commit; newer ones replace those that it has not got to.
     pub(crate) fn commit_in_passing(&self, offsets: Offsets) {
         self.queue().to_commit = Some(offsets);

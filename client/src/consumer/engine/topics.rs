@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::runtime::timeout_at;
 use millstream_client_core::cluster::{Creation, Image, Topic};
 use millstream_client_core::group::assignor::ClusterLayout;
-use millstream_protocol::{ErrorCode, NodeId, TopicName};
+use millstream_protocol::{NodeId, TopicName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -57,13 +57,7 @@ impl Driver {
                 continue;
             };
             if self.missing_told.insert(topic.clone()) {
-                let error = Error::broker(code, format!("read topic `{topic}`"));
-                self.shared.fail(match code {
-                    ErrorCode::UNKNOWN_TOPIC_OR_PARTITION => {
-                        error.reason("the cluster has no such topic; create it, or check its name")
-                    }
-                    code => error.reason(code),
-                });
+                self.shared.fail(Error::topic(code, format!("read topic `{topic}`")));
             }
         }
     }
