@@ -14,54 +14,10 @@ fn nobody() -> String {
 }
 
 #[tokio::test]
-async fn an_address_where_nobody_listens_is_named_with_what_happened_and_what_to_check() {
-    let (first, second) = (nobody(), nobody());
-    let error = Client::builder(format!("{first},{second}")).build().await.expect_err("nobody listens");
-    assert_eq!(error.kind(), ErrorKind::Unreachable);
-    let text = error.to_string();
-    for part in [first.as_str(), second.as_str(), "refused", "Check that the brokers run", "bootstrap.servers"] {
-        assert!(text.contains(part), "`{part}` is not in: {text}");
-    }
-}
-
-#[tokio::test]
-async fn a_name_that_does_not_resolve_is_named() {
-    let error = Client::builder("no-such-host.invalid:9092").build().await.expect_err("no such host");
-    assert_eq!(error.kind(), ErrorKind::Unreachable);
-    assert!(error.to_string().contains("no-such-host.invalid:9092: the name cannot be resolved"), "{error}");
-}
-
-#[tokio::test]
 async fn one_address_that_answers_is_enough() {
     let cluster = TestCluster::start().await;
     let addresses = format!("{},{}", nobody(), cluster.bootstrap_servers());
     Client::builder(addresses).build().await.expect("one answers");
-}
-
-#[tokio::test]
-async fn a_port_that_speaks_http_is_called_that() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = listener.local_addr().expect("bound").to_string();
-    let server = tokio::spawn(async move {
-        use tokio::io::{AsyncReadExt, AsyncWriteExt};
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let _ = stream.read(&mut [0; 64]).await;
-            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
-        }
-    });
-    let error = Client::builder(address).build().await.expect_err("not Kafka");
-    assert!(error.to_string().contains("HTTP"), "{error}");
-    server.abort();
-}
-
-#[tokio::test]
-async fn a_broker_that_hangs_up_at_once_gets_a_hint_about_security() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = listener.local_addr().expect("bound").to_string();
-    let server = tokio::spawn(async move { while listener.accept().await.is_ok() {} });
-    let error = Client::builder(address).build().await.expect_err("it hangs up");
-    assert!(error.to_string().contains("security.protocol"), "{error}");
-    server.abort();
 }
 
 #[tokio::test]

@@ -177,19 +177,6 @@ async fn a_topic_that_is_not_known_yet_can_be_tried_again() -> Result<(), Error>
 }
 
 #[tokio::test]
-async fn a_topic_that_does_not_exist_is_named_after_the_wait() -> Result<(), Error> {
-    let cluster = TestCluster::builder().config("auto.create.topics.enable", "false").start().await;
-    let producer = Producer::builder(&cluster).max_block(Duration::from_millis(300)).build().await?;
-    let error = producer.send(ProducerRecord::to("nowhere").value("x")).await.expect_err("no such topic");
-    assert_eq!(error.kind(), ErrorKind::TimedOut);
-    assert!(
-        error.to_string().contains("`nowhere`") && error.to_string().contains("UNKNOWN_TOPIC_OR_PARTITION"),
-        "{error}"
-    );
-    Ok(())
-}
-
-#[tokio::test]
 async fn a_dropped_producer_still_sends_what_it_took() -> Result<(), Error> {
     let cluster = TestCluster::builder().topic("t", 1).start().await;
     let producer = Producer::builder(&cluster)

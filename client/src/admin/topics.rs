@@ -300,12 +300,20 @@ fn delete_request(topics: &[TopicName], version: i16) -> DeleteTopicsRequest {
 /// What was done to a topic, or why it was not.
 fn answer(doing: &str, name: &str, code: i16, message: Option<&StrBytes>) -> (TopicName, Result<(), Error>) {
     let operation = format!("{doing} topic `{name}`");
-    (TopicName::from(name), judged(code, message.map(|message| &**message), &operation))
+    (TopicName::from(name), judged_topic(code, message.map(|message| &**message), &operation))
+}
+
+/// A broker's word on a topic. Kafka's own words for one that does not exist help nobody.
+fn judged_topic(code: i16, message: Option<&str>, operation: &str) -> Result<(), Error> {
+    match ErrorCode::new(code) {
+        missing @ ErrorCode::UNKNOWN_TOPIC_OR_PARTITION => Err(Error::topic(missing, operation)),
+        _ => judged(code, message, operation),
+    }
 }
 
 fn described(topic: &MetadataResponseTopic) -> Option<(TopicName, Result<TopicDescription, Error>)> {
     let name = TopicName::from(topic.name.as_ref()?.as_str());
-    let answer = judged(topic.error_code, None, &format!("describe topic `{name}`")).map(|()| {
+    let answer = judged_topic(topic.error_code, None, &format!("describe topic `{name}`")).map(|()| {
         let mut partitions: Vec<_> = topic.partitions.iter().map(partition).collect();
         partitions.sort_by_key(|each| each.partition);
         TopicDescription { name: name.clone(), is_internal: topic.is_internal, partitions }

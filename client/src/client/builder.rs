@@ -33,6 +33,8 @@ options! { ClientBuilder, ClientOptions {
     "metadata.max.age.ms" => metadata_max_age(Duration): Duration = Duration::from_secs(300), "5 min", positive_duration;
     /// How long a topic that nobody uses is still looked at.
     "metadata.max.idle.ms" => metadata_max_idle(Duration): Duration = Duration::from_secs(300), "5 min";
+    /// How long a topic that the brokers do not know may still be on its way to them, before it is said not to exist. A key of librdkafka's.
+    "topic.metadata.propagation.max.ms" => topic_propagation(Duration): Duration = Duration::from_secs(30), "30 s";
     /// How long opening a connection may take, over all addresses of the host.
     "socket.connection.setup.timeout.ms" => socket_connection_setup_timeout(Duration): Duration = Duration::from_secs(10), "10 s", positive_duration;
     /// The first wait before a broker that could not be reached is tried again; it doubles, give or take a fifth.

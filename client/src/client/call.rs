@@ -185,6 +185,11 @@ impl<'c> Attempts<'c> {
     }
     /// Waits for the next try, unless there should be none.
     async fn pause(&mut self, failure: Failure) -> Result<(), Error> {
+        let why = match &failure {
+            Failure::Nowhere(error) => error.to_string(),
+            Failure::Code(_, code) => code.to_string(),
+            Failure::Request(_, error) => error.to_string(),
+        };
         let (retriable, error) = match failure {
             Failure::Nowhere(error) => (true, error),
             Failure::Code(place, code) => {
@@ -202,7 +207,7 @@ impl<'c> Attempts<'c> {
             return Err(error);
         }
         tracing::debug!(%error, ?wait, "trying again");
-        self.last = Some(error.to_string());
+        self.last = Some(why);
         sleep_until(&**self.client.runtime(), until).await;
         Ok(())
     }

@@ -44,6 +44,7 @@ impl Hub {
         let mut refresh = RefreshOptions::default();
         refresh.max_age = options.metadata_max_age;
         refresh.max_idle = options.metadata_max_idle;
+        refresh.propagation = options.topic_propagation;
         refresh.backoff = options.retry_backoff;
         refresh.backoff_max = options.retry_backoff_max;
         let cluster = Cluster::new(runtime.now(), refresh, Random::new(runtime.seed()));
@@ -128,7 +129,7 @@ impl Hub {
                 return Ok(Arc::clone(topic));
             }
             if let Some(code) = self.verdict(name.as_str()) {
-                return Err(Error::broker(code, format!("find topic `{name}`")).reason(code));
+                return Err(Error::topic(code, format!("find topic `{name}`")));
             }
             if timeout_at(&*self.runtime, deadline, view.changed()).await.is_none() {
                 return Err(self.topic_timeout(name));
@@ -184,6 +185,9 @@ impl Hub {
         let error = Error::new(ErrorKind::TimedOut, format!("find topic `{name}`"));
         match (view.image.topic(name.as_str()).map(|topic| topic.error), view.failure) {
             (_, Some(failure)) => error.reason(&failure).because(failure),
+            (Some(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION), None) => error
+                .reason("in the time given the cluster came to know no such topic; create it, or check its name")
+                .because(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
             (Some(code), None) if code.is_error() => error.reason(format_args!("the cluster still says: {code}")),
             _ => error.reason("the cluster did not describe it in time"),
         }

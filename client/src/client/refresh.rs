@@ -1,7 +1,7 @@
 //! The one task that asks for metadata (M-7).
 
 use super::hub::Hub;
-use crate::net::{Place, Purpose};
+use crate::net::{Place, Purpose, RequestError};
 use crate::{Error, ErrorKind};
 use millstream_client_core::cluster::{Creation, Wanted};
 use millstream_client_core::connection::Outgoing;
@@ -49,7 +49,7 @@ async fn round(hub: &Hub, wanted: &Wanted) {
 
 /// Asks one place after the other; one that is dead or stuck delays the answer and does not prevent it.
 async fn ask(hub: &Hub, wanted: &Wanted) -> Result<MetadataResponse, Error> {
-    let mut tried = String::new();
+    let (mut tried, mut are_too_old) = (String::new(), true);
     let places = hub.places();
     let share = u32::try_from(places.len()).unwrap_or(u32::MAX).max(1);
     let timeout = (hub.options.request_timeout / share).max(hub.options.request_timeout.min(MIN_TIMEOUT));
@@ -59,10 +59,25 @@ async fn ask(hub: &Hub, wanted: &Wanted) -> Result<MetadataResponse, Error> {
         let link = hub.pool.link(place, Purpose::Other);
         match link.send(outgoing, move |version| request(&wanted, version)).await {
             // A broker that has just started may not know anybody yet.
-            Ok(reply) if reply.body.brokers.is_empty() => note(&mut tried, place, &"it knows no brokers yet"),
+            Ok(reply) if reply.body.brokers.is_empty() => {
+                are_too_old = false;
+                note(hub, &mut tried, place, &"it knows no brokers yet");
+            }
             Ok(reply) => return Ok(reply.body),
-            Err(error) => note(&mut tried, place, &error),
+            // It names the address itself.
+            Err(error @ RequestError::Connect(_)) if place.node().is_none() => {
+                are_too_old = false;
+                append(&mut tried, &error);
+            }
+            Err(error) => {
+                are_too_old &= matches!(error, RequestError::Unsupported(_));
+                note(hub, &mut tried, place, &error);
+            }
         }
+    }
+    if are_too_old {
+        let reason = format!("no broker speaks a version of Kafka's protocol that this client speaks. Tried: {tried}");
+        return Err(Error::new(ErrorKind::Unsupported, "connect to the cluster").reason(reason));
     }
     let reason = format!(
         "no broker answered. Tried: {tried}. Check that the brokers run, that bootstrap.servers names their listeners, and \
@@ -74,13 +89,20 @@ async fn ask(hub: &Hub, wanted: &Wanted) -> Result<MetadataResponse, Error> {
 /// The least time that one place is given, whatever their number.
 const MIN_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
-fn note(tried: &mut String, place: Place, why: &dyn std::fmt::Display) {
+/// Who was tried, and why that was in vain.
+fn note(hub: &Hub, tried: &mut String, place: Place, why: &dyn std::fmt::Display) {
+    match place {
+        Place::Node(id) => append(tried, &format_args!("node {id} ({why})")),
+        Place::Bootstrap(index) => match hub.world.bootstrap.get(index) {
+            Some(address) => append(tried, &format_args!("{address}: {why}")),
+            None => append(tried, why),
+        },
+    }
+}
+fn append(tried: &mut String, what: &dyn std::fmt::Display) {
     let separator = if tried.is_empty() { "" } else { "; " };
     // Writing to a string does not fail.
-    let _ = match place {
-        Place::Node(id) => write!(tried, "{separator}node {id} ({why})"),
-        Place::Bootstrap(_) => write!(tried, "{separator}{why}"),
-    };
+    let _ = write!(tried, "{separator}{what}");
 }
 
 fn request(wanted: &Wanted, version: i16) -> MetadataRequest {

@@ -64,8 +64,8 @@ const KEYS: &[&str] = &[
     "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location", "ssl.keystore.password",
     "ssl.keystore.type", "ssl.protocol", "ssl.provider", "ssl.truststore.certificates",
     "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type", "state.cleanup.delay.ms",
-    "state.dir", "statestore.cache.max.bytes", "task.timeout.ms", "topology.optimization",
-    "transaction.timeout.ms", "transactional.id", "upgrade.from", "value.deserializer", "value.serializer",
+    "state.dir", "statestore.cache.max.bytes", "task.timeout.ms",
+    "topic.metadata.propagation.max.ms", "topology.optimization", "transaction.timeout.ms", "transactional.id", "upgrade.from", "value.deserializer", "value.serializer",
     "windowstore.changelog.additional.retention.ms",
 ];
 

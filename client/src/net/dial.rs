@@ -30,7 +30,11 @@ pub(crate) async fn dial(
     if failures.is_empty() {
         return Err(ConnectError::Resolve(address.to_string(), "the name has no address".to_owned()));
     }
-    Err(ConnectError::Refused(format!("{address} ({})", failures.join("; "))))
+    // A host that is an address already is not named twice.
+    match failures.as_slice() {
+        [failure] if failure.starts_with(&format!("{address}: ")) => Err(ConnectError::Refused(failure.clone())),
+        failures => Err(ConnectError::Refused(format!("{address} ({})", failures.join("; ")))),
+    }
 }
 
 fn share(now: Instant, deadline: Instant, among: u32) -> Instant {

@@ -4,7 +4,6 @@ use super::{Feeder, consumer, read, soon, values};
 use millstream_client::{Error, ErrorKind};
 use millstream_protocol::{ApiKey, ErrorCode, Offset};
 use millstream_testkit::TestCluster;
-use std::time::Duration;
 
 // C-6
 #[tokio::test]
@@ -23,17 +22,6 @@ async fn a_corrupt_batch_is_told_of_after_what_lay_before_it_and_can_be_passed()
     assert!(error.to_string().starts_with("read records at offset 2, partition t-0: the batch at offset 2 is corrupt"));
     consumer.seek(("t", 0), Offset::new(3))?;
     assert_eq!(read(&mut consumer, 1).await?, ["d"]);
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_topic_that_does_not_exist_is_told_of() -> Result<(), Error> {
-    let cluster = TestCluster::builder().config("auto.create.topics.enable", "false").start().await;
-    let mut consumer = consumer(&cluster).group_id("g").topics(["nowhere"]).build().await?;
-    let error =
-        tokio::time::timeout(Duration::from_secs(60), consumer.poll()).await.expect("an error").expect_err("no topic");
-    assert_eq!(error.to_string(), "read topic `nowhere`: the cluster has no such topic; create it, or check its name");
-    assert_eq!(error.code(), Some(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION));
     Ok(())
 }
 

@@ -88,6 +88,12 @@ pub enum FrameError {
     /// The other side speaks HTTP.
     #[error("the other side speaks HTTP, not Kafka: check the port (a Kafka broker listens on 9092 by default)")]
     Http,
+    /// The other side speaks some protocol of text.
+    #[error("it begins with `{start}`: check the port (a Kafka broker listens on 9092 by default)")]
+    Text {
+        /// What it begins with.
+        start: String,
+    },
     /// The other side speaks TLS.
     #[error("the other side speaks TLS and this side does not: check security.protocol, or the port")]
     Tls,
@@ -99,6 +105,9 @@ impl FrameError {
             b"HTTP" | b"GET " | b"POST" | b"HEAD" | b"PUT " | b"OPTI" => Self::Http,
             // Record types 20 to 23, version 3.x.
             [20..=23, 3, 0..=4, _] => Self::Tls,
+            text if text.iter().all(|byte| matches!(byte, b' '..=b'~')) => {
+                Self::Text { start: String::from_utf8_lossy(text).into_owned() }
+            }
             _ => Self::TooLarge { size, limit },
         }
     }

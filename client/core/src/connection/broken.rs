@@ -52,6 +52,9 @@ impl fmt::Display for Broken {
                 write!(f, "the broker closed the connection with {count} requests unanswered")
             }
             Self::Closed(ClosedDuring::Idle) => f.write_str("the broker closed the idle connection"),
+            Self::TimedOut { api: ApiKey::API_VERSIONS } => {
+                f.write_str("it took the connection and then said nothing: it is no Kafka broker, or one that is stuck")
+            }
             Self::TimedOut { api } => write!(f, "the broker did not answer {api} in time"),
             Self::Malformed(why) => write!(f, "the broker's answer is not Kafka's protocol: {why}"),
             Self::Refused(code) => write!(f, "the broker refused to name its versions: {code}"),
