@@ -5,7 +5,7 @@ use millstream::client::admin::NewTopic;
 use millstream::client::{Client, Consumer, IsolationLevel, OffsetReset, OffsetSpec};
 use millstream_testkit::TestCluster;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A cluster.
 #[derive(Debug)]
@@ -81,11 +81,18 @@ fn entry(key: Option<&[u8]>, value: Option<&[u8]>) -> (String, i64) {
     (key, i64::from_be_bytes(value))
 }
 
-/// Makes a topic.
+/// Makes topics, and waits until brokers know of them, which on a real cluster is a moment later.
 pub(crate) async fn make(client: &Client, topics: [&str; 2]) {
     let new = topics.map(|topic| NewTopic::new(topic).partitions(PARTITIONS));
     let made = client.admin().topics().create(new).await.and_then(|made| made.all());
     made.expect("the topics are new");
+    let ends =
+        || topics.into_iter().flat_map(|topic| (0..PARTITIONS).map(move |at| ((topic, at).into(), OffsetSpec::Latest)));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while let Err(error) = client.admin().topics().offsets(ends()).await.and_then(|ends| ends.all()) {
+        assert!(Instant::now() < deadline, "the topics do not come: {error}");
+        tokio::time::sleep(MOMENT).await;
+    }
 }
 
 /// So many tasks has each application.
