@@ -10,7 +10,7 @@ default:
     @just --list
 
 # Everything, cheapest first
-ci: format spelling lint test kills model docs deny features no-c demo services
+ci: format spelling lint test model docs deny features no-c demo services
 
 # rustfmt
 format:
@@ -26,10 +26,6 @@ lint:
 # the README's command: unit, integration and doc tests that need nothing but Rust
 test:
     cargo test --workspace
-
-# the tests that stop and kill a process at each step of a commit
-kills:
-    cargo test {{ cargo_flags }} -p millstream --features stop-points --test kill
 
 # the commit protocol's model, every scenario; it has no dependencies, so that optimising it takes seconds
 model:
@@ -86,7 +82,7 @@ services:
     MILLSTREAM_KAFKA=$({{ kafka }} --dir "$dir/kafka" up --port 0 | sed -n 's/^bootstrap=//p')
     export MILLSTREAM_KAFKA
     # The model has a recipe of its own, since it needs to be optimised.
-    flags=({{ cargo_flags }} --workspace --features millstream/stop-points --run-ignored only -E 'not binary(commit_model)')
+    flags=({{ cargo_flags }} --workspace --run-ignored only -E 'not binary(commit_model)')
     cargo nextest list "${flags[@]}" --message-format json 2>/dev/null >"$dir/listed"
     cargo nextest run "${flags[@]}" --profile services 2>&1 | tee "$dir/log"
     python3 - "$dir/listed" "$dir/log" <<'END'
