@@ -10,9 +10,10 @@ pub(crate) fn is_known(key: &str) -> bool {
     KEYS.binary_search(&bare.unwrap_or(key)).is_ok() || key.starts_with("topic.")
 }
 
-/// The known key with the least difference in spelling.
-pub(crate) fn nearest(key: &str) -> &'static str {
-    KEYS.iter().min_by_key(|known| distance(known, key)).copied().unwrap_or("bootstrap.servers")
+/// The known key with the least difference in spelling, if it is a slip of the pen: at most a third of the letters differ.
+pub(crate) fn nearest(key: &str) -> Option<&'static str> {
+    let nearest = KEYS.iter().min_by_key(|known| distance(known, key)).copied()?;
+    (distance(nearest, key) * 3 <= key.len()).then_some(nearest)
 }
 
 /// How many letters must be inserted, removed or replaced (Levenshtein).

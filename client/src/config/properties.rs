@@ -93,7 +93,13 @@ pub(crate) fn check_foreign(key: &str) -> Result<(), ConfigError> {
     if super::keys::is_known(key) {
         return Ok(());
     }
-    Err(ConfigError::new(key, format!("is not known; did you mean `{}`?", nearest(key))))
+    Err(ConfigError::new(
+        key,
+        match nearest(key) {
+            Some(known) => format!("is not known; did you mean `{known}`?"),
+            None => "is not known to any of Kafka's clients".to_owned(),
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -118,5 +124,11 @@ mod tests {
         let error = check_foreign("bootstrap.server").unwrap_err();
         assert_eq!(error.to_string(), "option `bootstrap.server`: is not known; did you mean `bootstrap.servers`?");
         assert_eq!(check_foreign("num.stream.threads"), Ok(()));
+    }
+
+    #[test]
+    fn a_key_that_is_like_no_other_gets_no_suggestion() {
+        let error = check_foreign("foo.bar").unwrap_err();
+        assert_eq!(error.to_string(), "option `foo.bar`: is not known to any of Kafka's clients");
     }
 }
