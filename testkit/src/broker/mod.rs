@@ -19,6 +19,7 @@ pub(crate) use faults::{Effect, Fault};
 pub(crate) use log::producers::Aborted;
 pub(crate) use nodes::{Node, Nodes};
 pub(crate) use settings::Settings;
+pub(crate) use topics::check_name;
 
 use bytes::Bytes;
 use call::Call;

@@ -5,14 +5,14 @@ use super::clock::Clock;
 use super::node::Nodes;
 use super::shared::Shared;
 use super::thread::ClusterThread;
-use crate::broker::{Broker, Node, Settings};
+use crate::broker::{Broker, Node, Settings, check_name};
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
-/// Why a cluster did not start: an option that is wrong, a port that is taken.
+/// Why a cluster did not start: an option or a name that is wrong, a port that is taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct StartError(String);
@@ -62,7 +62,7 @@ impl TestClusterBuilder {
     ///
     /// # Panics
     ///
-    /// When an option is unknown or cannot be what it was set to, or a port is taken; [`Self::try_start`] says so instead.
+    /// When an option is unknown or cannot be what it was set to, a topic's name is not legal, or a port is taken; [`Self::try_start`] says so instead.
     pub async fn start(self) -> TestCluster {
         match self.try_start() {
             Ok(cluster) => cluster,
@@ -73,12 +73,13 @@ impl TestClusterBuilder {
     ///
     /// # Errors
     ///
-    /// When an option is unknown or cannot be what it was set to, or a port is taken: a sentence that says which.
+    /// When an option is unknown or cannot be what it was set to, a topic's name is not legal, or a port is taken: a sentence that says which.
     pub fn try_start(self) -> Result<TestCluster, StartError> {
         self.build().map_err(StartError)
     }
     fn build(self) -> Result<TestCluster, String> {
         let settings = self.settings()?;
+        self.topics.iter().try_for_each(|(name, _)| check_name(name)).map_err(|(_, reason)| reason)?;
         let listeners = self.listen()?;
         let addresses: Vec<SocketAddr> = listeners
             .iter()
@@ -130,4 +131,15 @@ fn describe(addresses: &[SocketAddr]) -> Vec<Node> {
         is_up: true,
     };
     (1..).zip(addresses).map(node).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_that_kafka_would_refuse_is_refused() {
+        let refused = TestCluster::builder().topic("a b", 1).try_start().map(drop).unwrap_err().to_string();
+        assert!(refused.starts_with("Topic name is invalid: 'a b' contains"), "{refused}");
+    }
 }
