@@ -27,13 +27,23 @@ impl Failure {
         if self.is_broken_pipe() {
             return ExitCode::SUCCESS;
         }
-        eprintln!("millstream: {}", self.doing);
+        eprintln!("millstream: {}", self.text());
+        ExitCode::FAILURE
+    }
+
+    /// What was being done, and each cause that says something new.
+    fn text(&self) -> String {
+        let mut text = self.doing.clone();
         let mut cause: Option<&dyn Error> = self.cause.as_ref().map(|cause| &**cause as &dyn Error);
         while let Some(error) = cause {
-            eprintln!("  because: {error}");
+            let sentence = error.to_string();
+            if !is_said(&text, &sentence) {
+                text.push_str("\n  because: ");
+                text.push_str(&sentence);
+            }
             cause = error.source();
         }
-        ExitCode::FAILURE
+        text
     }
 
     fn is_broken_pipe(&self) -> bool {
@@ -43,6 +53,17 @@ impl Failure {
             .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
     }
 }
+
+/// Whether a text says already what a cause would: its sentence or, where that is Kafka's for a code (`INVALID_CONFIG (40): …`), the
+/// code with the broker's own words.
+fn is_said(text: &str, sentence: &str) -> bool {
+    let code = sentence
+        .split_once("): ")
+        .map(|(code, _)| code)
+        .filter(|code| code.starts_with(|c: char| c.is_ascii_uppercase()));
+    text.contains(code.filter(|code| !code.contains(": ")).unwrap_or(sentence))
+}
+
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.doing)
@@ -77,5 +98,26 @@ impl Display for Causes {
 impl Error for Causes {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source().and_then(Error::source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Failure;
+    use millstream::client::{Error, Properties};
+
+    #[test]
+    fn a_cause_is_not_said_twice() {
+        let failure = Failure::from(Error::from(Properties::parse("linger.ms").unwrap_err()));
+        assert_eq!(failure.text(), "configure: option `linger.ms`: has no value; write `key = value`");
+        let said = "describe topic `nope`: UNKNOWN_TOPIC_OR_PARTITION (3): Topic nope is not there.";
+        let code = "UNKNOWN_TOPIC_OR_PARTITION (3): This server does not host this topic-partition.";
+        assert_eq!(Failure::new(said, code).text(), said);
+    }
+
+    #[test]
+    fn a_cause_that_says_more_has_its_line() {
+        let failure = Failure::new("serve 1 broker(s) from port 9092", "127.0.0.1:9092 cannot be listened on");
+        assert_eq!(failure.text(), "serve 1 broker(s) from port 9092\n  because: 127.0.0.1:9092 cannot be listened on");
     }
 }
