@@ -5,15 +5,20 @@ use crate::failure::Failure;
 use crate::shutdown::signalled;
 use clap::Args;
 use millstream::TopicPartition;
-use millstream::client::{Client, Consumer, OffsetReset, OffsetSpec, RecordRef, Records};
+use millstream::client::{Client, Consumer, Properties, RecordRef, Records};
 use serde_json::json;
 use std::io::Write;
 use std::time::Duration;
 
+/// Kafka's keys that the flags stand for.
+const GROUP: &str = "group.id";
+const RESET: &str = "auto.offset.reset";
+
 /// Prints a topic's records, a line each: key, tab, value. Bytes that are not text are shown with U+FFFD.
 ///
-/// Without a group it reads all partitions, from their ends unless told otherwise. With a group it reads its share from the group's
-/// committed offsets, and commits what it has printed. Ends on SIGINT or SIGTERM, or after --max records.
+/// Without a group it reads all partitions, from their ends unless told otherwise (--from-beginning, auto.offset.reset). With a group
+/// (--group, group.id) it reads its share from the group's committed offsets, and commits what it has printed. Ends on SIGINT or SIGTERM,
+/// or after --max records.
 #[derive(Debug, Args)]
 pub(crate) struct Consume {
     /// The topic
@@ -46,23 +51,28 @@ impl Consume {
     }
 
     async fn consumer(&self) -> Result<Consumer, Failure> {
-        let reset = if self.from_beginning { OffsetReset::Earliest } else { OffsetReset::Latest };
-        let mut properties = self.connection.properties()?;
-        if let Some(group) = &self.group {
-            properties.insert("group.id", group);
-            let builder = Consumer::from_properties(&properties).auto_offset_reset(reset);
+        let properties = self.settings()?;
+        let builder = Consumer::from_properties(&properties);
+        if properties.value_of(GROUP).is_some() {
             // What is committed is what was printed, also with --max.
             return Ok(builder.enable_auto_commit(false).topics([self.topic.as_str()]).build().await?);
         }
-        let client = Client::from_properties(&properties).build().await?;
-        let mut consumer = client.consumer().auto_offset_reset(reset).build().await?;
-        let partitions = self.partitions(&client).await?;
-        consumer.assign(partitions.clone());
-        for partition in partitions {
-            let place = if self.from_beginning { OffsetSpec::Earliest } else { OffsetSpec::Latest };
-            consumer.seek(partition, place)?;
-        }
+        let partitions = self.partitions(&Client::from_properties(&properties).build().await?).await?;
+        let mut consumer = builder.build().await?;
+        consumer.assign(partitions);
         Ok(consumer)
+    }
+
+    /// The keys of all flags; `--group` and `--from-beginning` go before what a file says of the same.
+    fn settings(&self) -> Result<Properties, Failure> {
+        let mut properties = self.connection.properties()?;
+        if let Some(group) = &self.group {
+            properties.insert(GROUP, group);
+        }
+        if self.from_beginning {
+            properties.insert(RESET, "earliest");
+        }
+        Ok(properties)
     }
 
     async fn partitions(&self, client: &Client) -> Result<Vec<TopicPartition>, Failure> {
@@ -73,10 +83,11 @@ impl Consume {
 
     async fn print_all(&self, consumer: &mut Consumer) -> Result<(), Failure> {
         let mut left = self.max.unwrap_or(u64::MAX);
+        let is_member = self.settings()?.value_of(GROUP).is_some();
         while left > 0 {
             let records = consumer.poll().await?;
             let printed = self.print(&records, &mut left)?;
-            if self.group.is_some() {
+            if is_member {
                 consumer.commit_offsets(&printed).await?;
             }
         }
@@ -136,4 +147,32 @@ fn as_json(record: &RecordRef<'_>) -> serde_json::Value {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        consume: Consume,
+    }
+
+    fn settings(flags: &[&str]) -> Properties {
+        let line = ["consume", "orders", "--bootstrap", "localhost:9092"].iter().chain(flags);
+        Line::parse_from(line).consume.settings().unwrap()
+    }
+
+    #[test]
+    fn flags_go_before_the_keys_of_a_file() {
+        let file = ["--set", "group.id=from-file", "--set", "auto.offset.reset=latest"];
+        let all = settings(&file);
+        assert_eq!((all.value_of(GROUP), all.value_of(RESET)), (Some("from-file"), Some("latest")));
+        let all = settings(&[&file[..], &["--group", "mine", "--from-beginning"]].concat());
+        assert_eq!((all.value_of(GROUP), all.value_of(RESET)), (Some("mine"), Some("earliest")));
+        let all = settings(&[]);
+        assert_eq!((all.value_of(GROUP), all.value_of(RESET)), (None, None));
+    }
 }
