@@ -2,12 +2,15 @@
 
 use crate::connection::Connection;
 use crate::failure::Failure;
+use crate::shutdown::signalled;
 use clap::Args;
 use millstream::client::{Producer, ProducerRecord};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 /// Sends each line of standard input as a record, key and value with a tab between; a line without a tab has no key.
+///
+/// Ends with standard input, or on SIGINT or SIGTERM; what was read by then is written first.
 #[derive(Debug, Args)]
 pub(crate) struct Produce {
     /// The topic
@@ -19,29 +22,32 @@ pub(crate) struct Produce {
 impl Produce {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let producer = Producer::from_properties(&self.connection.properties()?).build().await?;
-        let sent = self.send_lines(&producer).await;
-        // What was accepted is delivered even if reading failed half-way.
+        let mut sent = 0;
+        let outcome = tokio::select! {
+            read = self.send_lines(&producer, &mut sent) => read,
+            signal = signalled() => signal.map_err(|error| Failure::new("wait for a signal", error)),
+        };
+        // What was accepted is delivered even if reading failed half-way, or a signal ended it.
         producer.flush().await?;
-        let sent = sent?;
+        outcome?;
         producer.close(Duration::from_secs(30)).await?;
         eprintln!("{sent} record(s) written to {}", self.topic);
         Ok(())
     }
 
-    async fn send_lines(&self, producer: &Producer) -> Result<u64, Failure> {
+    async fn send_lines(&self, producer: &Producer, sent: &mut u64) -> Result<(), Failure> {
         let mut input = BufReader::with_capacity(1 << 16, tokio::io::stdin());
         let mut line = Vec::new();
-        let mut sent = 0;
         loop {
             line.clear();
             let read = input.read_until(b'\n', &mut line).await;
-            if read.map_err(|error| Failure::new(format!("read line {} of standard input", sent + 1), error))? == 0 {
-                return Ok(sent);
+            if read.map_err(|error| Failure::new(format!("read line {} of standard input", *sent + 1), error))? == 0 {
+                return Ok(());
             }
             let (key, value) = key_and_value(&line);
             // The acknowledgement is waited for by `flush`, which tells the first failure.
             drop(producer.enqueue(ProducerRecord::to(&self.topic).key(key).value(value)).await?);
-            sent += 1;
+            *sent += 1;
         }
     }
 }
