@@ -10,6 +10,7 @@ mod setting;
 use super::demo_app::APPLICATION;
 use crate::connection::Connection;
 use crate::failure::Failure;
+use crate::shutdown::signalled;
 use aggregates::Aggregates;
 use clap::Args;
 use input::Totals;
@@ -47,18 +48,35 @@ impl Demo {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let start = Instant::now();
         let setting = Setting::prepare(&self.connection, self.partitions, self.reset).await?;
+        let outcome = tokio::select! {
+            outcome = self.sum_up(&setting) => outcome,
+            signal = signalled() => Err(interrupted(signal)),
+        };
+        let cleaned = setting.clean_up();
+        outcome?;
+        println!("{:.1} s in all", start.elapsed().as_secs_f64());
+        cleaned
+    }
+
+    /// The processes end with this: in order when all is well, killed when it fails or is dropped.
+    async fn sum_up(&self, setting: &Setting) -> Result<(), Failure> {
         let client = setting.connection().client()?.build().await?;
         println!("two processes sum up {} records of {} partitions", self.records, self.partitions);
-        let mut processes = Processes::start(&setting, 2)?;
+        let mut processes = Processes::start(setting, 2)?;
         let mut shown = Aggregates::open(&client).await?;
         let totals = tokio::select! {
             totals = feed_and_settle(&client, self.records, self.partitions, &mut shown) => totals?,
             failure = processes.first_exit() => return Err(failure),
         };
         processes.close().await?;
-        verify(&client, &totals).await?;
-        println!("{:.1} s in all", start.elapsed().as_secs_f64());
-        setting.clean_up()
+        verify(&client, &totals).await
+    }
+}
+
+fn interrupted(signal: std::io::Result<()>) -> Failure {
+    match signal {
+        Ok(()) => Failure::because("interrupted by a signal before the sums could be verified"),
+        Err(error) => Failure::new("wait for a signal", error),
     }
 }
 
