@@ -11,6 +11,7 @@ mod shutdown;
 use clap::{Parser, Subcommand};
 use commands::{broker, consume, demo, demo_app, groups, produce, topics};
 use failure::Failure;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// Kafka from Rust: a demo, an embedded broker, and tools for any Kafka.
@@ -67,5 +68,9 @@ fn main() -> ExitCode {
 fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
 }

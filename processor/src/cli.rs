@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use futures_core::Stream;
 use millstream_processor_core::Topology;
 use std::error::Error;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::ExitCode;
@@ -140,7 +141,11 @@ fn program_name() -> String {
 fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into());
     // A program that has set up its own logging keeps it.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .try_init();
 }
 
 /// A failure and why, down to the first cause; what an error already says of its cause is not said twice.
