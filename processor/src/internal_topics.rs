@@ -74,9 +74,9 @@ async fn partition_counts(admin: &Admin, topics: &[TopicName]) -> Result<HashMap
 
 fn missing_sources(missing: &[TopicName]) -> StreamsError {
     let names: Vec<String> = missing.iter().map(|topic| format!("`{topic}`")).collect();
-    let (noun, verb) = if missing.len() == 1 { ("topic", "does") } else { ("topics", "do") };
+    let (noun, verb, it) = if missing.len() == 1 { ("topic", "does", "it") } else { ("topics", "do", "them") };
     let text = format!(
-        "start: {noun} {}, which the topology reads, {verb} not exist; create before starting",
+        "start: {noun} {}, which the topology reads, {verb} not exist; create {it} before starting",
         names.join(", ")
     );
     StreamsError::new(text, StreamsErrorKind::Topology)
@@ -192,8 +192,8 @@ mod tests {
     #[test]
     fn missing_sources_are_named() {
         let one = missing_sources(&[TopicName::from("orders")]).to_string();
-        assert_eq!(one, "start: topic `orders`, which the topology reads, does not exist; create before starting");
+        assert_eq!(one, "start: topic `orders`, which the topology reads, does not exist; create it before starting");
         let two = missing_sources(&[TopicName::from("a"), TopicName::from("b")]).to_string();
-        assert_eq!(two, "start: topics `a`, `b`, which the topology reads, do not exist; create before starting");
+        assert_eq!(two, "start: topics `a`, `b`, which the topology reads, do not exist; create them before starting");
     }
 }
