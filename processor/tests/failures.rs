@@ -43,7 +43,7 @@ async fn missing_source_topic_is_named() {
     assert_eq!(error.kind(), StreamsErrorKind::Topology);
     assert_eq!(
         error.to_string(),
-        "start: topic `numbers`, which the topology reads, does not exist; create before starting"
+        "start: topic `numbers`, which the topology reads, does not exist; create it before starting"
     );
 }
 
@@ -161,6 +161,22 @@ async fn full_disk_loses_nothing_and_work_goes_on_when_there_is_room() {
     let said = SAID.lock().expect("nothing panics").clone().unwrap_or_default();
     assert!(said.contains("the stores of task 0_"), "{said}");
     within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+}
+
+#[tokio::test]
+async fn close_tells_that_the_last_commit_failed() {
+    let (cluster, folder) = (cluster().await, tempfile::tempdir().expect("a folder"));
+    let disk = MemoryFs::new();
+    let config = config(&cluster, "app", folder.path())
+        .state_fs(Arc::new(disk.clone()))
+        .commit_interval(Duration::from_secs(3600));
+    let streams = Streams::start(sums(key_value("sums")), config).await.expect("it starts");
+    send(&cluster, (0..50).map(|number| ("a".to_owned(), number))).await;
+    until("all is processed", || streams.metrics().value_of("process-total") == Some(50.0)).await;
+    disk.fail_from(disk.operations(), std::io::ErrorKind::StorageFull);
+    let error = within("close", streams.close(Duration::from_secs(10))).await.expect_err("nothing was committed");
+    let text = whole(&error);
+    assert!(text.contains("the stores of task 0_") && text.contains("The disk is full"), "{text}");
 }
 
 #[tokio::test]

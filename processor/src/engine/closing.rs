@@ -2,6 +2,7 @@
 
 use super::{Command, Ending, Engine, Entry};
 use crate::error::WithCauses;
+use crate::lane::LaneEvent;
 use crate::slot::Slot;
 use crate::{CloseOptions, GroupMembership, State, StreamsError, StreamsErrorKind};
 use millstream_client::runtime::{sleep_until, timeout_at};
@@ -45,7 +46,7 @@ impl Engine {
         slots.iter().for_each(|slot| slot.stop());
         self.tasks.retain(|_, entry| matches!(entry, Entry::Running { .. }));
         self.group.stop_reading(&self.inputs());
-        let committed = timeout_at(runtime.as_ref(), deadline, self.close_lanes()).await.is_some();
+        let committed = timeout_at(runtime.as_ref(), deadline, self.close_lanes()).await;
         slots.iter().for_each(|slot| self.retire(slot));
         let closed = timeout_at(runtime.as_ref(), deadline, all_closed(&self.shared, &slots)).await.is_some();
         self.tasks.clear();
@@ -58,28 +59,42 @@ impl Engine {
         self.workers.join();
         drop(slots);
         self.shared.jobs.close();
-        if committed && closed {
-            return left;
-        }
-        let what = if committed { "a processor is still inside user code" } else { "the last commit is not decided" };
+        let what = match committed {
+            Some(committed) if closed => return committed.and(left),
+            Some(_) => "a processor is still inside user code",
+            None => "the last commit is not decided",
+        };
         let text = format!("close within {:?}: {what}; the next start goes on from what is committed", options.within);
         Err(StreamsError::new(text, StreamsErrorKind::Stopped))
     }
 
-    /// Lanes close one beside the other. Their events are read meanwhile, so that none waits for room.
-    async fn close_lanes(&mut self) {
+    /// Lanes close one beside the other. Their events are read meanwhile, so that none waits for room. The first failure is the result.
+    async fn close_lanes(&mut self) -> Result<(), StreamsError> {
         let lanes = std::mem::take(&mut self.lanes);
         let mut closing = Box::pin(async move {
             for lane in &lanes {
                 lane.close().await;
             }
         });
+        let mut outcome = Ok(());
         loop {
             tokio::select! {
-                () = &mut closing => return,
-                Some(event) = self.lane_events.recv() => tracing::warn!(?event, "while closing"),
+                biased;
+                Some(event) = self.lane_events.recv() => outcome = outcome.and(last_word(event)),
+                () = &mut closing => return outcome,
             }
         }
+    }
+}
+
+/// What a closing lane tells. A task that would go on from what is committed does so at the next start.
+fn last_word(event: LaneEvent) -> Result<(), StreamsError> {
+    match event {
+        LaneEvent::Failed(_, error) | LaneEvent::Broken(error) => {
+            tracing::warn!(error = %WithCauses(&error), "the last commit failed; the next start goes on from the one before");
+            Err(error)
+        }
+        LaneEvent::Rewound(_) | LaneEvent::InDoubt(_) => Ok(()),
     }
 }
 
