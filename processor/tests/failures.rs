@@ -10,6 +10,7 @@ use millstream::stores::key_value;
 use millstream::{ProcessingGuarantee, State, StreamsError, StreamsErrorKind};
 use millstream_testkit::TestCluster;
 use std::error::Error;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,6 +24,24 @@ fn whole(error: &StreamsError) -> String {
         cause = why.source();
     }
     text
+}
+
+/// A text without the folder and the task that it names.
+fn anonymous(text: &str, folder: &Path) -> String {
+    let text = text.replace(&folder.display().to_string(), "FOLDER");
+    ["0_0", "0_1"].iter().fold(text, |text, task| text.replace(task, "TASK"))
+}
+/// Waits until the commits under way are done, so that the next operation on the disk is the next commit's first.
+async fn at_rest(disk: &MemoryFs) {
+    let mut before = None;
+    while before.replace(disk.operations()) != Some(disk.operations()) {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+/// The number after "at byte".
+fn byte_of(text: &str) -> usize {
+    let digits = text.split_once("at byte ").map_or("", |(_, after)| after);
+    digits.split(|each: char| !each.is_ascii_digit()).next().and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
 async fn cluster() -> TestCluster {
@@ -54,8 +73,12 @@ async fn unreachable_cluster_is_named() {
     let config = StreamsConfig::new("app", client).state_dir(folder.path());
     let error = Streams::start(sums(key_value("sums")), config).await.expect_err("nobody listens");
     assert_eq!(error.kind(), StreamsErrorKind::Client);
-    let text = whole(&error);
-    assert!(text.starts_with("connect application `app`") && text.contains("127.0.0.1:1"), "{text}");
+    assert_eq!(
+        whole(&error),
+        "connect application `app`\nconnect to the cluster: no broker answered. Tried: 127.0.0.1:1: \
+         Connection refused (os error 111). Check that the brokers run, that bootstrap.servers names their \
+         listeners, and that nothing on the way blocks the ports"
+    );
 }
 
 #[tokio::test]
@@ -100,8 +123,15 @@ async fn undecodable_record_stops_the_process_and_what_came_before_is_committed(
         Streams::start(sums(key_value("sums")), config(&cluster, "app", folder.path())).await.expect("it starts");
     let error = within("stop", streams.run_until(std::future::pending::<()>())).await.expect_err("a record is bad");
     assert!(matches!(error.kind(), StreamsErrorKind::Task(_)), "{error:?}");
-    let text = whole(&error);
-    assert!(text.contains("numbers-") && text.contains("offset 2"), "it says which record: {text}");
+    let partition = cluster.records("numbers")[0].topic_partition.partition.get();
+    let text =
+        whole(&error).replace(&format!("0_{partition}"), "TASK").replace(&format!("numbers-{partition}"), "PARTITION");
+    assert_eq!(
+        text,
+        "run task TASK\ntask TASK: read the value of PARTITION at offset 2 in source `numbers`; correct its \
+         serde, or let the handler of deserialization failures skip such records or send them elsewhere \
+         (deserialization.exception.handler)\nhas 7 bytes where a value of 8 is expected"
+    );
     assert_eq!(last_values(&cluster, "app-sums-changelog").get("a"), Some(&3));
 
     let skipping =
@@ -109,6 +139,36 @@ async fn undecodable_record_stops_the_process_and_what_came_before_is_committed(
     let streams = Streams::start(sums(key_value("sums")), skipping).await.expect("it starts");
     until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&7)).await;
     assert_eq!(streams.metrics().value_of("dropped-records-total"), Some(1.0));
+    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+}
+
+#[tokio::test]
+async fn undecodable_record_goes_to_the_dead_letters_with_where_it_came_from_and_why() {
+    let (cluster, folder) = (cluster().await, tempfile::tempdir().expect("a folder"));
+    cluster.create_topic("letters", 1);
+    send(&cluster, [("a".to_owned(), 1)]).await;
+    let producer = Producer::connect(&cluster).await.expect("the cluster is there");
+    let bad = producer.send(ProducerRecord::to("numbers").key("a").value("no long")).await.expect("it is written");
+    send(&cluster, [("a".to_owned(), 4)]).await;
+    let config = config(&cluster, "app", folder.path())
+        .on_deserialization_failure(OnDeserializationFailure::DeadLetter("letters".to_owned()));
+    let streams = Streams::start(sums(key_value("sums")), config).await.expect("it starts");
+    until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&5)).await;
+    let letters = cluster.wait_for_records("letters", 1).await;
+    assert_eq!(letters[0].key.as_deref(), Some(&b"a"[..]));
+    assert_eq!(letters[0].value.as_deref(), Some(&b"no long"[..]), "as it was");
+    let said: Vec<String> = letters[0]
+        .headers
+        .iter()
+        .map(|each| format!("{}={}", each.name, String::from_utf8_lossy(each.value.unwrap_or_default())))
+        .collect();
+    let said = said.join("\n").replace(&format!("partition={}", bad.topic_partition.partition), "partition=P");
+    assert_eq!(
+        said,
+        "__streams.errors.exception=DeserializationFailure\n__streams.errors.message=has 7 bytes where a \
+         value of 8 is expected\n__streams.errors.stacktrace=has 7 bytes where a value of 8 is \
+         expected\n__streams.errors.topic=numbers\n__streams.errors.partition=P\n__streams.errors.offset=1"
+    );
     within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
 }
 
@@ -152,6 +212,7 @@ async fn full_disk_loses_nothing_and_work_goes_on_when_there_is_room() {
         move |last: &std::collections::BTreeMap<String, i64>| last.len() == 5 && last.values().all(|each| *each == of)
     };
     until("all is summed", || sum(10)(&last_values(&cluster, "app-sums-changelog"))).await;
+    at_rest(&disk).await;
     disk.fail_from(disk.operations(), std::io::ErrorKind::StorageFull);
     send(&cluster, numbers()).await;
     until("a task fails", || SAID.lock().expect("nothing panics").is_some()).await;
@@ -159,7 +220,7 @@ async fn full_disk_loses_nothing_and_work_goes_on_when_there_is_room() {
     send(&cluster, numbers()).await;
     until("all is summed", || sum(30)(&last_values(&cluster, "app-sums-changelog"))).await;
     let said = SAID.lock().expect("nothing panics").clone().unwrap_or_default();
-    assert!(said.contains("the stores of task 0_"), "{said}");
+    assert_eq!(anonymous(&said, folder.path()), "prepare a commit in the stores of task TASK");
     within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
 }
 
@@ -180,27 +241,67 @@ async fn close_tells_that_the_last_commit_failed() {
 }
 
 #[tokio::test]
-async fn corrupt_journal_is_named_and_nothing_is_guessed() {
+async fn full_disk_stops_the_process_and_the_next_one_has_it_all() {
     let (cluster, folder) = (cluster().await, tempfile::tempdir().expect("a folder"));
+    let disk = MemoryFs::new();
+    let config = || config(&cluster, "app", folder.path()).state_fs(Arc::new(disk.clone()));
+    let streams = Streams::start(sums(key_value("sums")), config()).await.expect("it starts");
+    send(&cluster, [("a".to_owned(), 1)]).await;
+    until("it is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&1)).await;
+    at_rest(&disk).await;
+    disk.fail_from(disk.operations(), std::io::ErrorKind::StorageFull);
+    send(&cluster, [("a".to_owned(), 2)]).await;
+    let error = within("stop", streams.run_until(std::future::pending::<()>())).await.expect_err("the disk is full");
+    assert_eq!(
+        anonymous(&whole(&error), folder.path()),
+        "run task TASK\nprepare a commit in the stores of task TASK\nstore `sums`: cannot append to \
+         `FOLDER/app/TASK/sums/journal-0`; what was accepted before is kept. The disk is full: make room; \
+         a task that has stopped is started again then\nthe test says so"
+    );
+    send(&cluster, [("a".to_owned(), 4)]).await;
+    disk.heal();
+    let streams = Streams::start(sums(key_value("sums")), config()).await.expect("it starts");
+    until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&7)).await;
+    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+}
+
+#[tokio::test]
+async fn corrupt_journal_is_named_and_kept_and_its_removal_restores_the_store() {
+    let (cluster, folder) = (cluster().await, tempfile::tempdir().expect("a folder"));
+    let config = || config(&cluster, "app", folder.path());
     send(&cluster, (0..50).map(|number| ("a".to_owned(), number))).await;
-    let streams =
-        Streams::start(sums(key_value("sums")), config(&cluster, "app", folder.path())).await.expect("it starts");
+    let streams = Streams::start(sums(key_value("sums")), config()).await.expect("it starts");
     until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&1225)).await;
     within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
-    let tasks = ["0_0", "0_1"].map(|task| folder.path().join("app").join(task).join("sums").join("journal-0"));
-    for journal in tasks.iter().filter(|journal| journal.exists()) {
-        let mut bytes = std::fs::read(journal).expect("it can be read");
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 0x55;
-        std::fs::write(journal, bytes).expect("it can be written");
-    }
-    let streams =
-        Streams::start(sums(key_value("sums")), config(&cluster, "app", folder.path())).await.expect("it starts");
-    let error =
-        within("stop", streams.run_until(std::future::pending::<()>())).await.expect_err("a journal is corrupt");
+
+    let partition = cluster.records("numbers")[0].topic_partition.partition;
+    let store = folder.path().join("app").join(format!("0_{partition}")).join("sums");
+    let journal = store.join("journal-0");
+    let mut bytes = std::fs::read(&journal).expect("it can be read");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    std::fs::write(&journal, &bytes).expect("it can be written");
+    let streams = Streams::start(sums(key_value("sums")), config()).await.expect("it starts");
+    let stopped = within("stop", streams.run_until(std::future::pending::<()>())).await;
+    let error = stopped.expect_err("a journal is corrupt");
     assert_eq!(error.kind(), StreamsErrorKind::State);
-    let text = whole(&error);
-    assert!(text.contains("open store `sums` of task 0_") && text.contains("corrupt"), "{text}");
+    let (text, offset) = (anonymous(&whole(&error), folder.path()), byte_of(&whole(&error)));
+    // Where in a frame the middle is depends on how many commits there were.
+    let text = text.replace("a frame's header does", "a frame does");
+    assert!((1..bytes.len()).contains(&offset), "{text}");
+    assert_eq!(
+        text.replace(&format!("at byte {offset}"), "at byte N"),
+        "open store `sums` of task TASK\nstore `sums`: `FOLDER/app/TASK/sums/journal-0` is corrupt at byte \
+         N: a frame does not match its checksum. Put back a good copy of the folder, or remove the folder: \
+         the store is then restored from its changelog, or starts empty if it has none"
+    );
+    assert_eq!(std::fs::read(&journal).expect("it is still there"), bytes, "nothing is wiped or mended in silence");
+
+    std::fs::remove_dir_all(&store).expect("what the text says is done");
+    send(&cluster, [("a".to_owned(), 1000)]).await;
+    let streams = Streams::start(sums(key_value("sums")), config()).await.expect("it starts");
+    until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&2225)).await;
+    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
 }
 
 #[tokio::test]

@@ -279,7 +279,7 @@ fn a_full_disk_is_told_loses_nothing_and_is_got_over() {
     assert_eq!(
         told(&error),
         "store `sums`: cannot append to `state/0_1/sums/journal-0`; what was accepted before is kept. The disk is full: make \
-         room, and the task goes on: the test says so"
+         room; a task that has stopped is started again then: the test says so"
     );
     assert!(error.is_retriable());
     assert_eq!((text(&store).as_str(), store.prepared()), ("a=1", vec![]));

@@ -109,7 +109,9 @@ impl StoreError {
 fn remedy(error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind as Kind;
     match error.kind() {
-        Kind::StorageFull | Kind::QuotaExceeded => "The disk is full: make room, and the task goes on",
+        Kind::StorageFull | Kind::QuotaExceeded => {
+            "The disk is full: make room; a task that has stopped is started again then"
+        }
         Kind::PermissionDenied | Kind::ReadOnlyFilesystem => "Give the process the right to write there",
         Kind::NotFound => "Was the folder removed while the process ran? Start the process again",
         _ => "See the cause; check the disk, then start the task again",

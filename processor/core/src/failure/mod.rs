@@ -70,6 +70,8 @@ pub struct DeserializationFailure {
     pub origin: Origin,
     /// The source that read it.
     pub node: String,
+    /// What of the record it is that cannot be read.
+    pub part: Part,
     /// Why.
     pub error: SerdeError,
 }

@@ -44,7 +44,7 @@ pub(crate) enum Loaded {
     /// The record is to be left out: it has no time.
     Dropped,
     /// The bytes are no key or value.
-    Undecodable(SerdeError),
+    Undecodable(Part, SerdeError),
     /// There is no time, and no going on without.
     Untimed(ProcessorError),
 }
@@ -60,7 +60,7 @@ struct Input<K, V> {
     head: Option<Record<K, V>>,
 }
 impl<K: 'static, V: 'static> Input<K, V> {
-    fn decode(&self, topic: &TopicName, raw: &RawRecord) -> Result<Record<K, V>, SerdeError> {
+    fn decode(&self, topic: &TopicName, raw: &RawRecord) -> Result<Record<K, V>, (Part, SerdeError)> {
         let key = read(&*self.serdes.key, topic, Part::Key, raw.key.as_ref(), raw)?;
         let value = read(&*self.serdes.value, topic, Part::Value, raw.value.as_ref(), raw)?;
         Ok(Record::new(key, value, raw.timestamp).with_headers(raw.headers.clone()))
@@ -72,12 +72,13 @@ fn read<T: 'static>(
     part: Part,
     bytes: Option<&Bytes>,
     raw: &RawRecord,
-) -> Result<T, SerdeError> {
+) -> Result<T, (Part, SerdeError)> {
     let ctx = SerdeContext::new(topic, part).reading(&raw.headers);
-    match bytes {
+    let read = match bytes {
         Some(bytes) => serde.deserialize(bytes, &ctx),
         None => serde.deserialize_null(&ctx),
-    }
+    };
+    read.map_err(|error| (part, error))
 }
 impl<K: Data, V: Data> SourceInstance for SourceNode<K, V> {
     fn node(&self) -> usize {
@@ -87,7 +88,7 @@ impl<K: Data, V: Data> SourceInstance for SourceNode<K, V> {
         let input = &mut self.inputs[input];
         let mut record = match input.decode(topic, raw) {
             Ok(record) => record,
-            Err(error) => return Loaded::Undecodable(error),
+            Err((part, error)) => return Loaded::Undecodable(part, error),
         };
         match self.extractor.extract(&record, partition_time) {
             Ok(Some(time)) if time >= Timestamp::EPOCH => {

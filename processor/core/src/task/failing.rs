@@ -77,11 +77,15 @@ impl Frame {
         }
     }
     /// Input bytes are no key or value.
-    pub(super) fn deserialization_failed(&mut self, node: usize, origin: Origin, error: SerdeError) {
-        let failure = DeserializationFailure { origin, node: self.node_name(node).to_owned(), error };
+    pub(super) fn deserialization_failed(&mut self, node: usize, origin: Origin, part: Part, error: SerdeError) {
+        let failure = DeserializationFailure { origin, node: self.node_name(node).to_owned(), part, error };
         let answer = self.handlers.deserialization.handle(&failure);
-        let DeserializationFailure { origin, error, .. } = failure;
-        let read = format!("read {} at offset {}", origin.topic_partition, origin.offset);
+        let DeserializationFailure { origin, node: name, error, .. } = failure;
+        let read = format!(
+            "read the {part} of {} at offset {} in source `{name}`; correct its serde, or let the handler of deserialization \
+             failures skip such records or send them elsewhere (deserialization.exception.handler)",
+            origin.topic_partition, origin.offset
+        );
         let letter = DeadLetter { origin: Some(origin), kind: "DeserializationFailure", error: error.into() };
         match answer {
             OnDeserializationFailure::Fail => self.fail(Some(node), letter, &read),

@@ -124,9 +124,9 @@ impl Task {
                     return Ok(());
                 }
                 Loaded::Dropped => self.frame.count_dropped(),
-                Loaded::Undecodable(error) => {
+                Loaded::Undecodable(part, error) => {
                     let origin = origin(self.frame.task, &raw, &queue.partition);
-                    self.frame.deserialization_failed(source.node(), origin, error);
+                    self.frame.deserialization_failed(source.node(), origin, part, error);
                 }
                 Loaded::Untimed(error) => {
                     let doing = format!("find the time of {} at offset {offset}", queue.partition);
@@ -165,7 +165,7 @@ impl Task {
             let source = &mut self.sources[queue.source];
             match source.load(queue.input, &queue.partition.topic, raw, queue.partition_time) {
                 Loaded::Ready(now) => *time = now,
-                Loaded::Dropped | Loaded::Undecodable(_) | Loaded::Untimed(_) => {
+                Loaded::Dropped | Loaded::Undecodable(..) | Loaded::Untimed(_) => {
                     let doing = format!("read {} at offset {} again", queue.partition, raw.offset);
                     let why = "a serde or timestamp extractor gave another answer than before".into();
                     return Err(TaskError::new(self.frame.task, None, doing, why));
