@@ -177,6 +177,23 @@ async fn a_topic_that_is_not_known_yet_can_be_tried_again() -> Result<(), Error>
 }
 
 #[tokio::test]
+async fn trying_tells_in_the_end_that_a_topic_is_refused() -> Result<(), Error> {
+    let cluster = TestCluster::start().await;
+    let producer = Producer::connect(&cluster).await?;
+    let record = ProducerRecord::to("not a topic").value("x");
+    let refused = loop {
+        let error = producer.try_enqueue(record).expect_err("there can be no such topic");
+        if error.kind() != ErrorKind::WouldBlock {
+            break error;
+        }
+        producer.space().await;
+    };
+    assert_eq!(refused.code(), Some(ErrorCode::INVALID_TOPIC_EXCEPTION));
+    assert!(refused.to_string().starts_with("write a record to topic `not a topic`: "), "{refused}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_dropped_producer_still_sends_what_it_took() -> Result<(), Error> {
     let cluster = TestCluster::builder().topic("t", 1).start().await;
     let producer = Producer::builder(&cluster)

@@ -236,6 +236,9 @@ impl Engine {
             Refusal::Full => "the buffer is full (buffer.memory)",
             Refusal::UnknownTopic => {
                 self.want_topic(topic);
+                if let Some(code) = self.client.hub().verdict(topic) {
+                    return Error::topic(code, format!("write a record to topic `{topic}`"));
+                }
                 "the topic's partitions are not known yet"
             }
         };

@@ -105,7 +105,8 @@ impl Producer {
     /// # Errors
     ///
     /// [`WouldBlock`](crate::ErrorKind::WouldBlock) when the buffer is full or the topic's partitions are not known yet
-    /// (they are asked for); otherwise when the record can never be sent.
+    /// (they are asked for); a broker's code when brokers refuse the topic, or have not known it for half a minute; otherwise when the
+    /// record can never be sent.
     pub fn try_enqueue(&self, record: ProducerRecord<'_>) -> Result<Delivery, Error> {
         self.engine().try_enqueue(&record, 0)
     }
