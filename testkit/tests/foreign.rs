@@ -50,8 +50,7 @@ impl RealKafka {
     fn up() -> Self {
         let launcher = Path::new(env!("CARGO_MANIFEST_DIR")).join("kafka/kafka");
         let dir = tempfile::tempdir().expect("a directory for Kafka");
-        let port = free_port().to_string();
-        let output = Command::new(&launcher).args(["up", "--dir"]).arg(dir.path()).args(["--port", &port]).output();
+        let output = Command::new(&launcher).args(["up", "--dir"]).arg(dir.path()).args(["--port", "0"]).output();
         let output = output.expect("the launcher runs");
         let out = String::from_utf8_lossy(&output.stdout).into_owned();
         let bootstrap = out.lines().find_map(|line| line.strip_prefix("bootstrap="));
@@ -71,12 +70,6 @@ impl Drop for RealKafka {
             eprintln!("the Kafka in {} was not ended: {error}", self.dir.path().display());
         }
     }
-}
-
-// The launcher uses this one and the thirty after it.
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-    listener.local_addr().expect("it is bound").port().min(65_000)
 }
 
 #[test]

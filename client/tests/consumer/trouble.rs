@@ -1,7 +1,7 @@
 //! What goes wrong, and what is said of it.
 
 use super::{Feeder, consumer, read, soon, values};
-use millstream_client::{Error, ErrorKind};
+use millstream_client::{Error, ErrorKind, Producer, ProducerRecord};
 use millstream_protocol::{ApiKey, ErrorCode, Offset};
 use millstream_testkit::TestCluster;
 
@@ -57,6 +57,37 @@ async fn reading_and_membership_survive_disconnects() -> Result<(), Error> {
     feeder.write("t", 0, &["a"]);
     assert_eq!(read(&mut consumer, 1).await?, ["a"]);
     consumer.commit().await
+}
+
+#[tokio::test]
+async fn a_group_goes_on_when_its_coordinator_crashes() -> Result<(), Error> {
+    let cluster = TestCluster::builder().brokers(3).topic("t", 3).start().await;
+    let producer = Producer::connect(&cluster).await?;
+    let mut consumer = consumer(&cluster).group_id("g").topics(["t"]).build().await?;
+    let commits = || [1, 2, 3].map(|node| cluster.requests().count_at(node, ApiKey::OFFSET_COMMIT));
+    let mut seen = Vec::new();
+    for round in 0..3_i32 {
+        let texts: Vec<String> = (0..30).map(|number| (round * 30 + number).to_string()).collect();
+        let records =
+            texts.iter().zip(0..).map(|(text, number)| ProducerRecord::to("t").value(text).partition(number % 3));
+        producer.enqueue_all(records).await?.await?;
+        seen.extend(read(&mut consumer, 30).await?);
+        let before = commits();
+        soon(consumer.commit()).await?;
+        if round < 2 {
+            let coordinator = (1..).zip(before.iter().zip(commits())).find(|(_, (before, after))| after > before);
+            let (coordinator, _) = coordinator.expect("one of them took the commit");
+            cluster.crash(coordinator);
+            // Without it the group still reads and commits.
+            producer.send(ProducerRecord::to("t").value("between").partition(0)).await?;
+            assert_eq!(read(&mut consumer, 1).await?, ["between"]);
+            soon(consumer.commit()).await?;
+            cluster.restart(coordinator);
+        }
+    }
+    seen.sort_by_key(|value| value.parse::<i32>().unwrap_or(-1));
+    assert_eq!(seen, (0..90).map(|number| number.to_string()).collect::<Vec<_>>());
+    Ok(())
 }
 
 // C-11
