@@ -1,5 +1,6 @@
 //! The group's assignor of a streams application: the decisions are `millstream_processor_core::assign`'s.
 
+use crate::standstill::GivenUp;
 use crate::state_dir::StateDir;
 use bytes::Bytes;
 use millstream_client::runtime_consumer::{
@@ -17,11 +18,17 @@ pub(crate) struct TaskAssignor {
     topology: Topology,
     application_id: String,
     state_dir: Arc<StateDir>,
+    given_up: Arc<GivenUp>,
 }
 
 impl TaskAssignor {
-    pub(crate) const fn new(topology: Topology, application_id: String, state_dir: Arc<StateDir>) -> Self {
-        Self { topology, application_id, state_dir }
+    pub(crate) const fn new(
+        topology: Topology,
+        application_id: String,
+        state_dir: Arc<StateDir>,
+        given_up: Arc<GivenUp>,
+    ) -> Self {
+        Self { topology, application_id, state_dir, given_up }
     }
 }
 
@@ -36,7 +43,7 @@ impl PartitionAssignor for TaskAssignor {
 
     fn subscription_user_data(&mut self, _topics: &[TopicName], _owned: &BTreeSet<TopicPartition>) -> Option<Bytes> {
         let process_id = self.state_dir.process_id().to_be_bytes();
-        Some(UserData { process_id, local_state: self.state_dir.tasks() }.encode())
+        Some(UserData { process_id, local_state: self.state_dir.tasks(), given_up: self.given_up.tasks() }.encode())
     }
 
     fn assign(&mut self, members: &[GroupMember], layout: &ClusterLayout) -> Result<Vec<Assignment>, AssignorError> {

@@ -61,6 +61,11 @@ impl Group {
             .map_err(|error| StreamsError::client(format!("be a member of group `{}`", self.name), error))
     }
 
+    /// Tells the group what the assignor now says about this member.
+    pub(crate) fn join_anew(&self) {
+        self.consumer.join_anew();
+    }
+
     /// Everything that an event asks for is done.
     pub(crate) fn acknowledge(&self, ack: Ack) {
         self.consumer.acknowledge(ack);

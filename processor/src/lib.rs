@@ -26,6 +26,7 @@ mod queue;
 mod recovery;
 mod shared;
 mod slot;
+mod standstill;
 mod state;
 mod state_dir;
 mod stop_point;

@@ -85,6 +85,8 @@ counters! {
     tasks_created = "stream-thread-metrics", "task-created-total";
     /// Tasks that went.
     tasks_closed = "stream-thread-metrics", "task-closed-total";
+    /// Tasks that were given up, since one of their records took too long.
+    tasks_given_up = "stream-thread-metrics", "task-given-up-total";
     /// Stores that were emptied, since what they had could not be brought forward.
     stores_cleared = "stream-state-metrics", "stores-cleared-total";
 }

@@ -5,6 +5,7 @@ use crate::jobs::Jobs;
 use crate::metrics::Counters;
 use crate::queue::ReadyQueue;
 use crate::slot::Slot;
+use crate::standstill::GivenUp;
 use crate::{RestoreEvent, State};
 use millstream_client::Client;
 use millstream_client::runtime::Runtime;
@@ -37,6 +38,7 @@ pub(crate) struct Shared {
     /// Per changelog, how long its tombstones are kept.
     pub(crate) delete_retention: HashMap<TopicName, Duration>,
     pub(crate) numbers: CommitNumbers,
+    pub(crate) given_up: Arc<GivenUp>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) queue: Arc<ReadyQueue>,
     pub(crate) jobs: Jobs,

@@ -34,6 +34,8 @@ pub(crate) struct Slot {
     stopping: AtomicBool,
     /// While it lives, outputs pass.
     token: Token,
+    /// A worker is in it.
+    is_worked_on: AtomicBool,
     /// When to look at the task again though nothing came: milliseconds of the calendar.
     due: AtomicI64,
 }
@@ -88,6 +90,7 @@ impl Slot {
             committed: Mutex::new(committed),
             stopping: AtomicBool::new(false),
             token,
+            is_worked_on: AtomicBool::new(false),
             due: AtomicI64::new(NEVER),
         }
     }
@@ -129,6 +132,11 @@ impl Slot {
         lock(&self.committed).positions != self.began_at
     }
 
+    /// Whether a worker is in it now.
+    pub(crate) fn is_worked_on(&self) -> bool {
+        self.is_worked_on.load(Ordering::Acquire)
+    }
+
     /// Whether its processors are closed and its stores let go.
     pub(crate) fn is_closed(&self) -> bool {
         self.engine.try_lock().is_ok_and(|engine| engine.is_none())
@@ -155,7 +163,9 @@ impl Slot {
             return false;
         }
         let Some(engine) = place.as_mut().filter(|_| !self.stopping.load(Ordering::Acquire)) else { return false };
+        self.is_worked_on.store(true, Ordering::Release);
         let worked = catch_unwind(AssertUnwindSafe(|| self.work(engine, shared)));
+        self.is_worked_on.store(false, Ordering::Release);
         match worked.unwrap_or_else(|panic| Err(panicked(self.id, &*panic))) {
             Ok(more) => {
                 self.tell(engine, shared);

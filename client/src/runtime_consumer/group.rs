@@ -93,6 +93,10 @@ impl GroupConsumer {
     pub fn subscribe<T: Into<TopicName>>(&self, topics: impl IntoIterator<Item = T>) {
         self.engine.shared.subscribe(topics.into_iter().map(Into::into).collect::<BTreeSet<TopicName>>());
     }
+    /// Joins again, since what the assignor says about this member has changed. Partitions stay until the group has decided.
+    pub fn join_anew(&self) {
+        self.engine.shared.join_anew();
+    }
     /// Waits for the next event. One task at a time.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ use crate::lane::{Lane, LaneEvent};
 use crate::recovery::Recovered;
 use crate::shared::Shared;
 use crate::slot::Slot;
+use crate::standstill::Standstills;
 use crate::state_dir::StateDir;
 use crate::workers::Workers;
 use crate::{CloseOptions, State, StreamsError, StreamsErrorKind};
@@ -50,6 +51,7 @@ pub(crate) struct Engine {
     /// The first assignment has come.
     is_member: bool,
     attempts: u64,
+    standstills: Standstills,
 }
 
 /// A task of this process, or one on its way.
@@ -143,6 +145,7 @@ impl Engine {
         }
         self.wake_due();
         self.commit_if_due();
+        self.look_for_standstills();
         self.tell_state();
         self.beside.retain_mut(|task| !is_over(task));
         Ok(())
@@ -241,13 +244,33 @@ impl Engine {
         }
     }
 
+    /// A task whose record has taken too long is given up, and may come back when it is out of it: the group is told, and asks it back.
+    fn look_for_standstills(&mut self) {
+        let (now, limit) = (self.shared.runtime().now(), self.shared.options.max_poll_interval);
+        let slots: Vec<Arc<Slot>> = self.slots().cloned().collect();
+        let seen = self.standstills.look(now, limit, &slots, &self.shared);
+        // A worker that is inside such a record does nothing else: another one takes its place meanwhile.
+        for _ in 0..seen.given_up {
+            if let Err(error) = self.workers.add() {
+                tracing::error!(%error, "the other tasks have a worker less");
+            }
+        }
+        for _ in 0..seen.returned {
+            self.workers.dismiss_one();
+        }
+        if seen.given_up + seen.returned > 0 {
+            self.group.join_anew();
+        }
+    }
+
     /// When to look again though nothing happens.
     fn next_tick(&self, now: Instant) -> Instant {
         let wall_clock = self.shared.wall_clock();
         let due = self.slots().filter_map(|slot| slot.due()).min();
-        due.map_or(self.next_commit, |due| {
+        let at_latest = self.next_commit.min(self.standstills.next_look());
+        due.map_or(at_latest, |due| {
             let ahead = if due > wall_clock { due.since(wall_clock) } else { std::time::Duration::ZERO };
-            self.next_commit.min(now + ahead)
+            at_latest.min(now + ahead)
         })
     }
 

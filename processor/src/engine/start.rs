@@ -9,6 +9,7 @@ use crate::lane::{Lane, LaneEvent, LaneProducer, ProducerOptions};
 use crate::metrics::Counters;
 use crate::queue::ReadyQueue;
 use crate::shared::{Shared, Signals, View};
+use crate::standstill::Standstills;
 use crate::state_dir::StateDir;
 use crate::workers::Workers;
 use crate::{State, StreamsConfig, StreamsError};
@@ -49,6 +50,7 @@ pub(crate) async fn start(
     let shared = Arc::new(Shared {
         task_options: TaskOptions::new(&application_id).handlers(handlers).max_task_idle(Some(options.max_task_idle)),
         numbers: CommitNumbers::new(runtime.seed().max(1)),
+        given_up: Arc::default(),
         jobs: Jobs::start(runtime.as_ref())?,
         signals: Arc::<Signals>::default(),
         counters: Arc::clone(&counters),
@@ -89,6 +91,7 @@ pub(crate) async fn start(
         beside: Vec::new(),
         is_member: false,
         attempts: 0,
+        standstills: Standstills::new(now),
     };
     Ok((engine, Started { view, counters, queue, workers }))
 }
@@ -145,7 +148,8 @@ fn start_lanes(shared: &Arc<Shared>, group: &Group, producers: Producers, tell: 
 }
 
 fn join(shared: &Shared, state_dir: &Arc<StateDir>) -> Result<Group, StreamsError> {
-    let assignor = TaskAssignor::new(shared.topology.clone(), shared.application_id.clone(), Arc::clone(state_dir));
+    let (topology, application_id) = (shared.topology.clone(), shared.application_id.clone());
+    let assignor = TaskAssignor::new(topology, application_id, Arc::clone(state_dir), Arc::clone(&shared.given_up));
     let topics = shared.topology.source_topics(&shared.application_id).into_iter().map(|(topic, _)| topic).collect();
     Group::start(shared, GroupOptions { topics, assignor })
 }

@@ -77,22 +77,22 @@ async fn open(shared: &Arc<Shared>, recovering: &Recovering) -> Result<Arc<TaskS
         return Ok(Arc::clone(stores));
     }
     let task = recovering.task;
-    for _ in 0..LOOKS {
+    let mut looks = 0_u32;
+    loop {
         let (folder, inside) = (recovering.folder.clone(), Arc::clone(shared));
         let opened = shared.jobs.run(move || TaskStores::open(&inside, task, &folder)).await;
         match opened.unwrap_or_else(|| Err(gone(task))) {
-            // The task was here before, and a worker or a commit still has its stores.
+            // The task was here before, and a record of it is still in a processor, however long that takes.
             Err(error) if error.is_of_locked_store() => {
-                tracing::debug!(%task, "its stores are still in use");
+                if looks.is_multiple_of(LOOKS) {
+                    tracing::info!(%task, "its stores are still in use here, by a record that is being processed");
+                }
+                looks = looks.wrapping_add(1);
                 sleep_until(shared.runtime().as_ref(), shared.runtime().now() + BETWEEN_LOOKS).await;
             }
             opened => return opened.map(Arc::new),
         }
     }
-    Err(StreamsError::state(
-        format!("open the stores of task {task}"),
-        "a record of the task is still being processed here",
-    ))
 }
 
 async fn restore(
@@ -182,6 +182,6 @@ fn unknown(task: TaskId, order: &RecoveryOrder) -> StreamsError {
     StreamsError::new(format!("recover task {task}: {order:?} is not known here"), StreamsErrorKind::State)
 }
 
-/// How long a store that is still in use is waited for.
+/// Every so many looks at a store that is still in use, that is said.
 const LOOKS: u32 = 500;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);

@@ -93,6 +93,12 @@ impl Shared {
         changed
     }
     /// Names the topics to read; with a group its members share them.
+    pub(crate) fn join_anew(&self) {
+        if let Some(mut member) = self.member() {
+            member.join_anew(self.now());
+        }
+        self.wake_driver.notify_one();
+    }
     pub(crate) fn subscribe(&self, topics: BTreeSet<TopicName>) {
         {
             let mut queue = self.queue();

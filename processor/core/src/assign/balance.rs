@@ -12,6 +12,8 @@ pub(super) struct Placement<'a> {
     eligible: Vec<Vec<bool>>,
     /// By member: the tasks whose state it has.
     local_state: Vec<HashSet<usize>>,
+    /// By member: the tasks that it has given up.
+    given_up: Vec<HashSet<usize>>,
     /// By task.
     owners: Vec<Option<usize>>,
     previous: Vec<Option<usize>>,
@@ -22,7 +24,12 @@ pub(super) struct Placement<'a> {
 }
 
 impl<'a> Placement<'a> {
-    pub(super) fn new(tasks: &'a TaskPartitions, eligible: Vec<Vec<bool>>, local_state: Vec<HashSet<usize>>) -> Self {
+    pub(super) fn new(
+        tasks: &'a TaskPartitions,
+        eligible: Vec<Vec<bool>>,
+        local_state: Vec<HashSet<usize>>,
+        given_up: Vec<HashSet<usize>>,
+    ) -> Self {
         let members = local_state.len();
         Self {
             tasks,
@@ -32,6 +39,7 @@ impl<'a> Placement<'a> {
             placed: vec![Vec::new(); members],
             per_subtopology: vec![vec![0; tasks.subtopologies().len()]; members],
             local_state,
+            given_up,
         }
     }
 
@@ -70,7 +78,7 @@ impl<'a> Placement<'a> {
     }
 
     fn may_run(&self, task: usize, member: usize) -> bool {
-        self.eligible[self.tasks.subtopology_of(task)][member]
+        self.eligible[self.tasks.subtopology_of(task)][member] && !self.given_up[member].contains(&task)
     }
 
     fn best_for(&self, task: usize) -> Option<usize> {

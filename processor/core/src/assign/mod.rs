@@ -49,14 +49,17 @@ pub struct MemberTasks {
     pub partitions: Vec<TopicPartition>,
 }
 
-/// Assigns every task for which a member subscribes to all topics. Terminates for any input; the same input, in any order of
+/// Assigns every task for which a member subscribes to all topics and has not given it up. Terminates for any input; the same input, in any order of
 /// members, gives the same answer. Members are answered in the order of their ids.
 #[must_use]
 pub fn assign(tasks: &TaskPartitions, members: &[MemberFacts]) -> Vec<MemberTasks> {
     let mut members: Vec<&MemberFacts> = members.iter().collect();
     members.sort_by(|left, right| left.member_id.cmp(&right.member_id));
     let claims = Claims::of(tasks, &members);
-    let mut placement = Placement::new(tasks, eligible(tasks, &members), local_state(tasks, &members));
+    let said: Vec<UserData> = members.iter().map(|member| UserData::decode(&member.user_data)).collect();
+    let local_state = each(tasks, &said, |said| &said.local_state);
+    let given_up = each(tasks, &said, |said| &said.given_up);
+    let mut placement = Placement::new(tasks, eligible(tasks, &members), local_state, given_up);
     placement.keep(claims.owners());
     placement.place_rest();
     placement.even_out();
@@ -86,10 +89,9 @@ fn eligible(tasks: &TaskPartitions, members: &[&MemberFacts]) -> Vec<Vec<bool>> 
     tasks.subtopologies().iter().map(|subtopology| subscribes(&subtopology.topics)).collect()
 }
 
-/// Per member, the tasks whose state it says it has on disk.
-fn local_state(tasks: &TaskPartitions, members: &[&MemberFacts]) -> Vec<HashSet<usize>> {
-    let local = |member: &&MemberFacts| UserData::decode(&member.user_data).local_state;
-    members.iter().map(|member| local(member).iter().filter_map(|id| tasks.position(*id)).collect()).collect()
+/// Per member, some of the tasks that it names.
+fn each(tasks: &TaskPartitions, said: &[UserData], which: impl Fn(&UserData) -> &Vec<TaskId>) -> Vec<HashSet<usize>> {
+    said.iter().map(|said| which(said).iter().filter_map(|id| tasks.position(*id)).collect()).collect()
 }
 
 #[cfg(test)]

@@ -105,9 +105,23 @@ fn returning_member_gets_the_tasks_whose_state_it_has() {
         TaskId::new(0, PartitionId::new(2)),
         TaskId::new(9, PartitionId::new(-1)),
     ];
-    group.members[1].user_data = UserData { process_id: [7; 16], local_state }.encode();
+    group.members[1].user_data = UserData { process_id: [7; 16], local_state, given_up: Vec::new() }.encode();
     group.round(2);
     assert_eq!(group.round(3)["two"], of(&["0_0", "0_2"]));
+}
+
+#[test]
+fn task_that_a_member_has_given_up_goes_to_another_or_to_nobody() {
+    let mut group = Group::new(&[("a", 2)], &[&["a"]], &["one"]);
+    group.round(1);
+    let given_up = vec![TaskId::new(0, PartitionId::new(1))];
+    group.members[0].user_data = UserData { given_up, ..UserData::default() }.encode();
+    assert_eq!(group.round(2)["one"], of(&["0_0"]), "nobody else is there");
+    group.join("two");
+    assert_eq!(group.round(3)["two"], of(&["0_1"]));
+    group.members[0].user_data = UserData::default().encode();
+    group.members.truncate(1);
+    assert_eq!(group.round(4)["one"], of(&["0_0", "0_1"]), "it has come back");
 }
 
 #[test]
@@ -141,13 +155,17 @@ fn topic_that_is_not_there_makes_no_tasks() {
 
 #[test]
 fn user_data_of_a_later_version_is_read_as_far_as_it_is_known() {
-    let mine = UserData { process_id: [3; 16], local_state: vec![TaskId::new(1, PartitionId::new(2))] };
+    let mine = UserData {
+        process_id: [3; 16],
+        local_state: vec![TaskId::new(1, PartitionId::new(2))],
+        given_up: vec![TaskId::new(0, PartitionId::new(9))],
+    };
     let mut later = mine.encode().to_vec();
     later[..2].copy_from_slice(&9_u16.to_be_bytes());
     later.extend_from_slice(b"what version 9 adds");
     assert_eq!(UserData::decode(&later), mine);
-    later[2..4].copy_from_slice(&2_u16.to_be_bytes());
-    assert_eq!(UserData::decode(&later), UserData::default(), "it says that version 1 cannot read it");
+    later[2..4].copy_from_slice(&3_u16.to_be_bytes());
+    assert_eq!(UserData::decode(&later), UserData::default(), "it says that version 2 cannot read it");
 }
 
 fn hostile_members() -> impl Strategy<Value = Vec<MemberFacts>> {

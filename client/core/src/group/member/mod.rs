@@ -156,6 +156,14 @@ impl Member {
             _ => self.join_again = true,
         }
     }
+    /// Joins again, since what this member's assignor says about it has changed.
+    pub fn join_anew(&mut self, now: Instant) {
+        match self.state {
+            State::Stable => self.rejoin(now, "what the member says about itself changed"),
+            State::Out | State::Leaving(_) | State::Failed => {}
+            _ => self.join_again = true,
+        }
+    }
     /// Says that an event's consequences are drawn.
     pub fn acknowledge(&mut self, now: Instant, ack: Ack) {
         let Some(waiting) = self.waiting.take_if(|waiting| waiting.ack == ack) else { return };
