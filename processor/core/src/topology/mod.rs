@@ -9,6 +9,7 @@ mod java_order;
 mod node;
 mod partition_groups;
 mod subtopology;
+mod trailer_check;
 
 pub use builder::TopologyBuilder;
 pub use graph::TopicRef;
@@ -79,8 +80,12 @@ impl Topology {
         if !problems.is_empty() {
             return Err(TopologyError { problems });
         }
-        let subtopologies = subtopology::subtopologies(&graph).into();
-        Ok(Self { graph: Arc::new(graph), subtopologies })
+        let subtopologies = subtopology::subtopologies(&graph);
+        let problems = trailer_check::problems(&subtopologies);
+        if !problems.is_empty() {
+            return Err(TopologyError { problems });
+        }
+        Ok(Self { graph: Arc::new(graph), subtopologies: subtopologies.into() })
     }
     pub(crate) const fn graph(&self) -> &Arc<Graph> {
         &self.graph
