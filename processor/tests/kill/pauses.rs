@@ -18,11 +18,13 @@ pub(crate) async fn paused(kafka: Kafka, store: Store, point: Point) {
     scene.feed().await;
     scene.settle("with B").await;
     drop(b);
-    take_over_and_wake(&mut scene, a, &folders[2]).await;
+    let both = take_over_and_wake(&mut scene, a, &folders[2]).await;
+    drop(both);
+    scene.restores_in_an_empty_folder().await;
 }
 
-/// B is dead, A a zombie: C restores, A goes on, and at last a process with an empty folder restores it all.
-async fn take_over_and_wake(scene: &mut Scene, mut a: Program, folder: &TempDir) {
+/// B is gone, A a zombie: C restores, and A goes on.
+async fn take_over_and_wake(scene: &mut Scene, mut a: Program, folder: &TempDir) -> [Program; 2] {
     let mut c = scene.start(folder, None);
     scene.feed().await;
     scene.settle("with C").await;
@@ -31,8 +33,7 @@ async fn take_over_and_wake(scene: &mut Scene, mut a: Program, folder: &TempDir)
     a.resume();
     scene.feed_until("A is a member again", || a.count("state RUNNING") > before).await;
     scene.settle("with A and C").await;
-    drop((a, c));
-    scene.restores_in_an_empty_folder().await;
+    [a, c]
 }
 
 /// A, paused; and B, if it took B to bring A to that point.
@@ -101,8 +102,12 @@ async fn restore_ends_the_transaction_of_a_paused_owner() {
             let b = scene.start(&folders[1], None);
             scene.feed().await;
             scene.settle_unseen("with B").await;
-            drop(b);
-            take_over_and_wake(&mut scene, a, &folders[2]).await;
+            // None of these is killed: what it had sent of its offsets would be waited for as long as that.
+            scene.close(b).await;
+            for process in take_over_and_wake(&mut scene, a, &folders[2]).await {
+                scene.close(process).await;
+            }
+            scene.restores_in_an_empty_folder().await;
         });
     }
     cases.join_all().await;

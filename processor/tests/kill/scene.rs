@@ -120,8 +120,13 @@ impl Scene {
         let mut program = self.start(folder, None);
         self.feed_until("the first life sums", || program.sums().len() == KEYS).await;
         self.settle("in the first life").await;
+        self.close(program).await;
+    }
+
+    /// Lets a process close: it commits, and leaves no transaction open.
+    pub(crate) async fn close(&self, mut program: Program) {
         program.ask_to_close();
-        self.wait_until("the first life closes", || program.has_ended()).await;
+        self.wait_until("it closes", || program.has_ended()).await;
         assert!(program.has_closed_well(), "{}: it closes without an error", self.what);
     }
 
