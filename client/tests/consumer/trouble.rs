@@ -4,6 +4,7 @@ use super::{Feeder, consumer, read, soon, values};
 use millstream_client::{Error, ErrorKind, Producer, ProducerRecord};
 use millstream_protocol::{ApiKey, ErrorCode, Offset};
 use millstream_testkit::TestCluster;
+use std::time::Duration;
 
 // C-6
 #[tokio::test]
@@ -87,6 +88,34 @@ async fn a_group_goes_on_when_its_coordinator_crashes() -> Result<(), Error> {
     }
     seen.sort_by_key(|value| value.parse::<i32>().unwrap_or(-1));
     assert_eq!(seen, (0..90).map(|number| number.to_string()).collect::<Vec<_>>());
+    Ok(())
+}
+
+// A commit that was tried again held the join back for default.api.timeout.ms, a minute, and the group threw the member out.
+#[tokio::test]
+async fn a_commit_that_is_refused_for_long_does_not_keep_its_member_from_rejoining() -> Result<(), Error> {
+    let cluster = TestCluster::builder().topic("t", 2).start().await;
+    let mut feeder = Feeder::connect(&cluster.bootstrap_servers(), 0);
+    feeder.write("t", 0, &["a"]);
+    let patience = Duration::from_secs(6);
+    let builder = || consumer(&cluster).group_id("g").topics(["t"]).max_poll_interval(patience);
+    let mut first = builder().heartbeat_interval(Duration::from_millis(100)).build().await?;
+    assert_eq!(read(&mut first, 1).await?, ["a"]);
+    let member = first.group_metadata().member_id;
+    cluster.on(ApiKey::OFFSET_COMMIT).times(usize::MAX).error(ErrorCode::COORDINATOR_LOAD_IN_PROGRESS);
+    let mut second = builder().build().await?;
+    let joining = tokio::time::timeout(Duration::from_secs(1), second.poll());
+    let (refused, _) = tokio::join!(soon(first.commit()), joining);
+    let error = refused.expect_err("refused all the time");
+    assert_eq!(error.code(), Some(ErrorCode::COORDINATOR_LOAD_IN_PROGRESS), "{error}");
+    let both = async {
+        while second.assignment().is_empty() {
+            let _ = tokio::time::timeout(Duration::from_millis(50), first.poll()).await;
+            let _ = tokio::time::timeout(Duration::from_millis(50), second.poll()).await;
+        }
+    };
+    soon(both).await;
+    assert_eq!(first.group_metadata().member_id, member, "it was not thrown out");
     Ok(())
 }
 

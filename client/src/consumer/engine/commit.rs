@@ -78,7 +78,9 @@ pub(crate) async fn commit(
     };
     let body =
         Body { group: group.name().to_owned(), stamp: guard.as_ref().map(|guard| guard.stamp().clone()), offsets };
-    let call = Call::new(operation.clone(), Target::Coordinator(group.clone())).max_version(9);
+    let patience = shared.member().filter(|_| guard.is_some()).map(|member| client.now() + member.commit_patience());
+    let deadline = patience.map_or_else(|| client.api_deadline(), |until| until.min(client.api_deadline()));
+    let call = Call::new(operation.clone(), Target::Coordinator(group.clone())).max_version(9).deadline(deadline);
     let reply = client.call::<OffsetCommitRequest>(call, move |_| body.request(), worst_code).await?;
     let worst = worst(&reply.body);
     if let (Some(mut guard), Some((code, _))) = (guard, &worst) {

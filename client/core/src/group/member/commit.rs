@@ -4,7 +4,7 @@
 
 use super::{ErrorCode, Forget, Member, RebalanceMode, State};
 use crate::group::{CommitRefused, CommitStamp};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 impl Member {
     /// Begins a commit in the member's name. Each one that began must be ended by [`Member::end_commit`].
@@ -30,6 +30,11 @@ impl Member {
             member_id: self.identity.member_id.clone(),
             instance_id: self.identity.instance_id.clone(),
         })
+    }
+    /// How long a commit may be tried: the join of a rebalance waits for it, and the rebalance does not wait for ever.
+    #[must_use]
+    pub fn commit_patience(&self) -> Duration {
+        self.config.rebalance_timeout / 2
     }
     /// Ends a commit; the code is the worst that the coordinator answered, none when there was no answer.
     pub fn end_commit(&mut self, now: Instant, stamp: &CommitStamp, code: Option<ErrorCode>) {
