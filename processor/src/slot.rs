@@ -26,6 +26,8 @@ pub(crate) struct Slot {
     pub(crate) stores: Arc<TaskStores>,
     pub(crate) outlet: Arc<Outlet>,
     inputs: Vec<Input>,
+    /// How much may wait of one input, as the engine said last.
+    limit: AtomicUsize,
     engine: Mutex<Option<Engine>>,
     inbox: Mutex<Vec<FetchedPartition>>,
     committed: Mutex<CommittedState>,
@@ -84,6 +86,7 @@ impl Slot {
             stores,
             outlet,
             inputs: committed.positions.iter().map(input).collect(),
+            limit: AtomicUsize::new(usize::MAX),
             engine: Mutex::new(Some(Engine { task, started: false, dropped: 0 })),
             inbox: Mutex::default(),
             began_at: committed.positions.clone(),
@@ -99,6 +102,7 @@ impl Slot {
     pub(crate) fn deliver(&self, fetched: FetchedPartition, limit: usize) -> bool {
         let input = self.inputs.iter().find(|input| input.partition == fetched.topic_partition);
         let bytes = fetched.batches.iter().map(|batch| batch.size()).sum();
+        self.limit.store(limit, Ordering::Release);
         lock(&self.inbox).push(fetched);
         input.is_some_and(|input| {
             input.bytes_in_inbox.fetch_add(bytes, Ordering::AcqRel);
@@ -227,7 +231,7 @@ impl Slot {
 
     /// Tells what others wait for: room, commits, counts.
     fn tell(&self, engine: &mut Engine, shared: &Shared) {
-        let limit = shared.options.buffered_bytes_per_partition / 2;
+        let limit = self.limit.load(Ordering::Acquire) / 2;
         for (input, (_, bytes)) in self.inputs.iter().zip(engine.task.buffered()) {
             input.bytes_in_task.store(bytes, Ordering::Release);
             if input.is_held.load(Ordering::Acquire) && input.bytes() <= limit {

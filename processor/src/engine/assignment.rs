@@ -152,12 +152,19 @@ impl Engine {
         self.group.stop_reading(partitions);
         let (mut slots, mut lanes) = (Vec::new(), BTreeSet::new());
         for task in &tasks {
-            if let Some(Entry::Running { slot, lane }) = self.tasks.insert(*task, Entry::Leaving) {
-                tracing::info!(%task, "task is asked back");
-                slot.stop();
-                slots.push(slot);
-                lanes.insert(lane);
-            }
+            let lane = match self.tasks.remove(task) {
+                Some(Entry::Running { slot, lane }) => {
+                    tracing::info!(%task, "task is asked back");
+                    slot.stop();
+                    slots.push(slot);
+                    Some(lane)
+                }
+                // A task that has failed may still be in its lane's commit, which must not end under the next generation.
+                Some(Entry::Leaving { lane }) => lane,
+                Some(Entry::Recovering { .. }) | None => None,
+            };
+            lanes.extend(lane);
+            self.tasks.insert(*task, Entry::Leaving { lane });
         }
         let tasks: Vec<TaskId> = tasks.into_iter().collect();
         let lanes: Vec<_> = lanes.into_iter().map(|lane| self.lanes[lane].clone()).collect();
@@ -211,7 +218,7 @@ impl Engine {
 
     /// Recovers a task after a pause, once its old slot is retired.
     pub(super) fn try_again(&mut self, task: TaskId, slot: Option<Arc<Slot>>, after: Duration) {
-        self.tasks.insert(task, Entry::Leaving);
+        self.tasks.insert(task, Entry::Leaving { lane: None });
         let (tell, runtime) = (self.tell.clone(), Arc::clone(self.shared.runtime()));
         self.beside(async move {
             sleep_until(runtime.as_ref(), runtime.now() + after).await;

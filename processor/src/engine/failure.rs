@@ -47,7 +47,9 @@ impl Engine {
     fn restart(&mut self, slot: &Arc<Slot>, after: Duration) {
         let task = slot.id;
         self.group.stop_reading(&self.shared.layout.partitions(task));
-        let Some(Entry::Running { lane, .. }) = self.tasks.insert(task, Entry::Leaving) else { return };
+        let Some(Entry::Running { lane, .. }) = self.tasks.get(&task) else { return };
+        let lane = *lane;
+        self.tasks.insert(task, Entry::Leaving { lane: Some(lane) });
         let (lane, slot, tell) = (self.lanes[lane].clone(), Arc::clone(slot), self.tell.clone());
         let runtime = Arc::clone(self.shared.runtime());
         self.beside(async move {

@@ -60,8 +60,8 @@ enum Entry {
     Recovering { attempt: u64, _job: Spawned },
     /// Running, in a lane.
     Running { slot: Arc<Slot>, lane: usize },
-    /// On its way out: revoked, or failed and to be started again.
-    Leaving,
+    /// On its way out: revoked, or failed and to be started again. The lane, if there is one, may still be committing it.
+    Leaving { lane: Option<usize> },
 }
 
 /// What ran beside the loop has ended.
@@ -195,7 +195,7 @@ impl Engine {
             }
             Outcome::Again { task, slot } => {
                 slot.iter().for_each(|slot| self.retire(slot));
-                if matches!(self.tasks.get(&task), Some(Entry::Leaving)) {
+                if matches!(self.tasks.get(&task), Some(Entry::Leaving { .. })) {
                     self.begin_recovery(task, None);
                 }
                 Ok(())
@@ -283,7 +283,7 @@ impl Engine {
     fn slots(&self) -> impl Iterator<Item = &Arc<Slot>> {
         self.tasks.values().filter_map(|entry| match entry {
             Entry::Running { slot, .. } => Some(slot),
-            Entry::Recovering { .. } | Entry::Leaving => None,
+            Entry::Recovering { .. } | Entry::Leaving { .. } => None,
         })
     }
 
