@@ -97,3 +97,19 @@ killed_at! {
     sums_survive_a_kill_before_the_second_look: RESTORED, LOGGED;
     sums_survive_a_kill_in_the_middle_of_a_revocation: REVOCATION, LOGGED;
 }
+
+/// Nothing is lost with the folder: there is no input left to sum, so what the stores have comes from the changelog.
+#[tokio::test]
+async fn wiped_folder_gets_the_same_contents_from_the_changelog() {
+    for store in LOGGED.into_iter().filter(|store| store.is_journaled) {
+        let kafka = Kafka::Embedded(TestCluster::builder().start().await);
+        let mut scene = Scene::new(kafka, store, "with its folder wiped").await;
+        let folder = Scene::folder();
+        scene.live_and_close(&folder).await;
+        std::fs::remove_dir_all(folder.path().join(scene.application())).expect("the state is there");
+        let mut next = scene.start(&folder, None);
+        scene.shows(&mut next, "after the wipe").await;
+        let read = scene.read_of_the_changelog();
+        assert!(read > Some(0), "{}: {read:?} records of the changelog were read", scene.what());
+    }
+}
