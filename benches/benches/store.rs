@@ -3,74 +3,23 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use millstream_benches::allocations::{Counting, allocations_of};
-use millstream_protocol::{Offset, Timestamp, TopicName};
+use millstream_benches::store::{Bench, KEYS};
 use millstream_state::fs::DiskFs;
-use millstream_state::{
-    ChangelogPosition, ChangelogRecord, CommitId, JournalOptions, JournaledStore, KeyValueStore, LayeredStore,
-    MemoryStore, OrderedStore, RecordScope, StoreBuilder, WriteBatch, key_value,
-};
-use std::hint::black_box;
+use millstream_state::{JournalOptions, JournaledStore, MemoryStore, OrderedStore};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting::new();
 
-const KEYS: u32 = 100_000;
-
-/// A task's store, as a processor sees it, and keys in an order that no cache foresees.
-struct Task {
-    scope: RecordScope,
-    layers: LayeredStore,
-    store: KeyValueStore<String, i64>,
-    keys: Vec<String>,
-    next: usize,
-    commits: u64,
-}
-impl Task {
-    fn over(base: Arc<dyn OrderedStore>) -> Self {
-        let builder: StoreBuilder<KeyValueStore<String, i64>> = key_value("sums");
-        let (scope, changelog) = (RecordScope::new(), TopicName::from_static("app-sums-changelog"));
-        let layers = LayeredStore::new(builder.spec().clone(), base, changelog, scope.clone());
-        let store = builder.open(&layers);
-        let keys = (0..KEYS).map(|key| format!("key-{}", key.wrapping_mul(48_271) % KEYS)).collect();
-        Self { scope, layers, store, keys, next: 0, commits: 0 }
-    }
-    fn in_memory() -> Self {
-        Self::over(Arc::new(MemoryStore::new("sums")))
-    }
-    /// One record of a count: get, put.
-    fn record(&mut self) {
-        self.scope.begin_record(Timestamp::EPOCH);
-        let key = &self.keys[self.next];
-        let sum = self.store.get(key).expect("readable").unwrap_or(0);
-        self.store.put(key, &(sum + 1)).expect("writable");
-        self.scope.end_record();
-        self.next = (self.next + 7_919) % self.keys.len();
-    }
-    fn records(&mut self, count: u32) {
-        (0..count).for_each(|_| self.record());
-    }
-    fn commit(&mut self) {
-        let Some(frozen) = self.layers.freeze().expect("nothing is frozen") else { return };
-        let bytes: usize =
-            frozen.changelog().map(|record| record.key.len() + record.value.map_or(0, <[u8]>::len)).sum();
-        black_box(bytes);
-        self.commits += 1;
-        let commit = CommitId::new(self.commits, 1);
-        frozen.prepare(commit, &ChangelogPosition::new(Offset::new(1), Timestamp::EPOCH)).expect("prepares");
-        frozen.apply(commit).expect("applies");
-    }
-}
-
 fn get_and_put(c: &mut Criterion) {
     let mut group = c.benchmark_group("get+put");
     group.throughput(Throughput::Elements(1));
-    let mut task = Task::in_memory();
+    let mut task = Bench::in_memory();
     task.records(KEYS);
     group.bench_function("in the epoch", |b| b.iter(|| task.record()));
     report("get+put in the epoch", || task.records(KEYS));
-    let mut task = Task::in_memory();
+    let mut task = Bench::in_memory();
     task.records(KEYS);
     task.commit();
     let mut records = 0_u32;
@@ -103,7 +52,7 @@ fn read_all(c: &mut Criterion) {
     let mut group = c.benchmark_group("all");
     group.throughput(Throughput::Elements(u64::from(KEYS)));
     group.sample_size(20);
-    let mut task = Task::in_memory();
+    let mut task = Bench::in_memory();
     task.records(KEYS);
     task.commit();
     group.bench_function("committed", |b| {
@@ -121,7 +70,7 @@ fn freeze_and_apply(c: &mut Criterion) {
     group.throughput(Throughput::Elements(u64::from(KEYS)));
     group.sample_size(20);
     let folder = Folder::new();
-    for (name, mut task) in [("in memory", Task::in_memory()), ("journaled", Task::over(Arc::new(folder.open())))] {
+    for (name, mut task) in [("in memory", Bench::in_memory()), ("journaled", Bench::over(Arc::new(folder.open())))] {
         task.records(KEYS);
         task.commit();
         group.bench_function(name, |b| {
@@ -144,15 +93,10 @@ fn restore(c: &mut Criterion) {
     let mut group = c.benchmark_group("restore");
     group.throughput(Throughput::Elements(u64::from(KEYS)));
     group.sample_size(20);
-    let task = Task::in_memory();
+    let task = Bench::in_memory();
     let fill = |base: &dyn OrderedStore| {
         for keys in task.keys.chunks(1000) {
-            let mut batch = WriteBatch::default();
-            for key in keys {
-                let record = ChangelogRecord::new(key.as_bytes(), Some(&[0; 8]), Timestamp::EPOCH);
-                task.layers.push_changelog(&mut batch, &record);
-            }
-            base.restore(batch, &ChangelogPosition::new(Offset::new(1), Timestamp::EPOCH)).expect("restores");
+            task.restore(keys, base);
         }
     };
     group.bench_function("in memory", |b| {

@@ -1,22 +1,16 @@
-//! The task engine alone: a batch of 1000 records in, output into a counter. `pass` is a source and a sink, `count` what is between
-//! them in a word count, with a commit for each batch; allocations are per record.
-#![expect(missing_docs, reason = "criterion's macros make public functions")]
+//! The task engine alone: a batch of [`RECORDS`] records in, output into a counter, a commit for each batch.
 
+use crate::RECORDS;
 use bytes::Bytes;
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use millstream_benches::allocations::{Counting, allocations_of};
 use millstream_processor_core::task::{Collector, OutputRecord, TaskOptions, TaskPosition};
 use millstream_processor_core::{ProcessorError, StoreInfo, StreamsBuilder, Task, TaskId, Topology};
 use millstream_protocol::record::{Batch, BatchBuilder, Stamp, batches};
 use millstream_protocol::{Compressor, Headers, Offset, PartitionId, Timestamp, TopicName, TopicPartition};
 use millstream_state::{ChangelogPosition, CommitId, MemoryStore, OrderedStore};
+use std::fmt;
 use std::hint::black_box;
 use std::sync::Arc;
 
-#[global_allocator]
-static ALLOCATOR: Counting = Counting::new();
-
-const RECORDS: usize = 1000;
 const KEYS: usize = 250;
 
 /// Looks at what it is given, and forgets it.
@@ -34,13 +28,19 @@ impl Collector for Nowhere {
     }
 }
 
-struct Bench {
+/// A task of one partition, and a batch that it gets again and again.
+pub struct Bench {
     task: Task,
     batch: Batch,
     commits: u64,
 }
 impl Bench {
-    fn new(topology: &Topology) -> Self {
+    /// A task of this topology, which reads `in`.
+    ///
+    /// # Panics
+    /// If it is none that can be run.
+    #[must_use]
+    pub fn new(topology: &Topology) -> Self {
         let position = TaskPosition::new(input(), None, None);
         let base = |store: &StoreInfo| Arc::new(MemoryStore::new(store.name())) as Arc<dyn OrderedStore>;
         let (id, options) = (TaskId::new(0, PartitionId::new(0)), TaskOptions::new("bench"));
@@ -49,7 +49,11 @@ impl Bench {
         task.start(Timestamp::EPOCH).expect("there is nothing that fails");
         Self { task, batch: batch(), commits: 0 }
     }
-    fn run(&mut self) {
+    /// Processes the batch, and commits.
+    ///
+    /// # Panics
+    /// If something fails.
+    pub fn run(&mut self) {
         self.task.feed(&input(), [self.batch.clone()], Offset::new(RECORDS as i64));
         let step = self.task.process(Timestamp::EPOCH, usize::MAX).expect("there is nothing that fails");
         assert_eq!(step.records, RECORDS);
@@ -79,30 +83,29 @@ fn batch() -> Batch {
     let sealed = builder.seal(&mut Compressor::none()).expect("nothing to compress");
     batches(sealed.into_bytes(&Stamp::plain())).next().expect("there is one").expect("sound")
 }
-fn pass() -> Topology {
+/// A source and a sink.
+///
+/// # Panics
+/// Never: it is sound.
+#[must_use]
+pub fn pass() -> Topology {
     let builder = StreamsBuilder::new();
     builder.stream::<Bytes, Bytes>("in").to("out");
     builder.build().expect("sound")
 }
-fn count() -> Topology {
+/// Counts keys.
+///
+/// # Panics
+/// Never: it is sound.
+#[must_use]
+pub fn count() -> Topology {
     let builder = StreamsBuilder::new();
     builder.stream::<Bytes, Bytes>("in").group_by_key().count_with("counts").to("out");
     builder.build().expect("sound")
 }
 
-fn task(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("task");
-    group.throughput(Throughput::Elements(RECORDS as u64));
-    for (name, topology) in [("pass", pass()), ("count", count())] {
-        let mut bench = Bench::new(&topology);
-        bench.run();
-        bench.run();
-        let allocations = allocations_of(|| bench.run());
-        println!("task/{name}: {} allocations for {RECORDS} records", allocations);
-        group.bench_function(name, |bencher| bencher.iter(|| bench.run()));
+impl fmt::Debug for Bench {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bench").field("commits", &self.commits).finish_non_exhaustive()
     }
-    group.finish();
 }
-
-criterion_group!(benches, task);
-criterion_main!(benches);
