@@ -17,6 +17,8 @@ pub(crate) struct Topics {
     pub(crate) layout: TaskPartitions,
     /// Per changelog, how long its tombstones are kept.
     pub(crate) delete_retention: HashMap<TopicName, Duration>,
+    /// The topics that sinks name and that are there now.
+    pub(crate) outputs: Vec<TopicName>,
 }
 
 /// What internal topics get over the defaults.
@@ -45,10 +47,10 @@ impl Topics {
         make(&admin, client.runtime().as_ref(), &internal, options).await?;
         counts.extend(internal.iter().map(|topic| (topic.name.clone(), topic.partitions)));
         let count = |topic: &TopicName| counts.get(topic).and_then(|count| i32::try_from(*count).ok());
-        Ok(Self {
-            layout: topology.tasks(application_id, count),
-            delete_retention: delete_retention(&admin, &internal).await,
-        })
+        let layout = topology.tasks(application_id, count);
+        let outputs = known_outputs(&admin, topology, application_id);
+        let (delete_retention, outputs) = tokio::join!(delete_retention(&admin, &internal), outputs);
+        Ok(Self { layout, delete_retention, outputs })
     }
 }
 
@@ -72,6 +74,19 @@ async fn partition_counts(admin: &Admin, topics: &[TopicName]) -> Result<HashMap
     Ok(counts)
 }
 
+/// The topics that sinks name, as far as they are there. What is wrong with the others is told when they are written.
+async fn known_outputs(admin: &Admin, topology: &Topology, application_id: &str) -> Vec<TopicName> {
+    let sinks = topology.subtopologies().iter().flat_map(|subtopology| subtopology.sink_topics());
+    let names: Vec<TopicName> = sinks.map(|topic| topic.full_name(application_id)).collect();
+    let described = admin.topics().describe(names).await;
+    described
+        .iter()
+        .flat_map(|described| described.iter())
+        .filter(|(_, topic)| topic.is_ok())
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
 fn missing_sources(missing: &[TopicName]) -> StreamsError {
     let names: Vec<String> = missing.iter().map(|topic| format!("`{topic}`")).collect();
     let (noun, verb, it) = if missing.len() == 1 { ("topic", "does", "it") } else { ("topics", "do", "them") };
@@ -89,6 +104,7 @@ async fn make(
     internal: &[InternalTopic],
     options: &TopicOptions<'_>,
 ) -> Result<(), StreamsError> {
+    let mut wait = FIRST_WAIT;
     for _ in 0..LOOKS {
         let missing = missing(admin, internal).await?;
         if missing.is_empty() {
@@ -106,7 +122,8 @@ async fn make(
                 return Err(StreamsError::client(format!("create internal topic `{topic}`"), error.clone()));
             }
         }
-        sleep_until(runtime, runtime.now() + BETWEEN_LOOKS).await;
+        sleep_until(runtime, runtime.now() + wait).await;
+        wait = (wait * 2).min(LONGEST_WAIT);
     }
     let text = "create the application's internal topics: they were created, and brokers still do not show them";
     Err(StreamsError::new(text, StreamsErrorKind::Client))
@@ -181,7 +198,9 @@ async fn delete_retention(admin: &Admin, internal: &[InternalTopic]) -> HashMap<
 }
 
 const LOOKS: u32 = 100;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// Brokers show a new topic after a few milliseconds, as a rule.
+const FIRST_WAIT: Duration = Duration::from_millis(2);
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// Kafka's default of `delete.retention.ms`.
 const DELETE_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 

@@ -30,8 +30,14 @@ struct ProcessFile {
 }
 
 impl StateDir {
-    /// Makes or finds the folder, and locks it. `seed` gives another random number each time, for a new process id.
-    pub(crate) fn open(root: Option<&Path>, application: &str, seed: impl Fn() -> u64) -> Result<Self, StreamsError> {
+    /// Makes or finds the folder, and locks it. `lanes` are used from now on; `seed` gives another random number each time, for a
+    /// new process id.
+    pub(crate) fn open(
+        root: Option<&Path>,
+        application: &str,
+        lanes: u32,
+        seed: impl Fn() -> u64,
+    ) -> Result<Self, StreamsError> {
         let root = root.map_or_else(default_root, |root| Ok(root.to_owned()))?;
         let folder = root.join(application);
         let operation = || format!("open the state folder {}", folder.display());
@@ -41,7 +47,7 @@ impl StateDir {
         fs::create_dir_all(&folder).map_err(|error| StreamsError::state(operation(), error))?;
         let lock = lock(&folder)?;
         let process =
-            ProcessFile::read_or_make(&folder, seed).map_err(|error| StreamsError::state(operation(), error))?;
+            ProcessFile::read_or_make(&folder, lanes, seed).map_err(|error| StreamsError::state(operation(), error))?;
         Ok(Self { folder, process, _lock: lock })
     }
 
@@ -50,14 +56,9 @@ impl StateDir {
         self.process.id
     }
 
-    /// Notes that so many lanes are used; answers how many ever were, since the transactions of all of them must be ended.
-    pub(crate) fn note_lanes(&mut self, lanes: u32) -> Result<u32, StreamsError> {
-        if lanes > self.process.lanes {
-            self.process.lanes = lanes;
-            let operation = || format!("write the process file in {}", self.folder.display());
-            self.process.write(&self.folder).map_err(|error| StreamsError::state(operation(), error))?;
-        }
-        Ok(self.process.lanes)
+    /// How many lanes ever were used: the transactions of all of them must be ended.
+    pub(crate) const fn lanes_ever(&self) -> u32 {
+        self.process.lanes
     }
 
     /// The folder of a task.
@@ -102,14 +103,16 @@ fn task_id(name: &str) -> Option<TaskId> {
 }
 
 impl ProcessFile {
-    fn read_or_make(folder: &Path, seed: impl Fn() -> u64) -> io::Result<Self> {
+    fn read_or_make(folder: &Path, lanes: u32, seed: impl Fn() -> u64) -> io::Result<Self> {
         match fs::read_to_string(folder.join(PROCESS)) {
-            Ok(text) => Self::parse(&text).ok_or_else(|| {
-                io::Error::new(io::ErrorKind::InvalidData, format!("the file `{PROCESS}` is damaged; delete it"))
-            }),
+            Ok(text) => {
+                let damaged = || format!("the file `{PROCESS}` is damaged; delete it");
+                let known = Self::parse(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, damaged()))?;
+                if known.lanes >= lanes { Ok(known) } else { Self { lanes, ..known }.written(folder) }
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let made = Self { id: u128::from(seed()) << 64 | u128::from(seed()), lanes: 0 };
-                made.write(folder).map(|()| made)
+                let id = u128::from(seed()) << 64 | u128::from(seed());
+                Self { id, lanes }.written(folder)
             }
             Err(error) => Err(error),
         }
@@ -122,12 +125,12 @@ impl ProcessFile {
     }
 
     /// Written aside and renamed, so that a crash leaves the old or the new one.
-    fn write(&self, folder: &Path) -> io::Result<()> {
+    fn written(self, folder: &Path) -> io::Result<Self> {
         let aside = folder.join("process.new");
         let mut file = File::create(&aside)?;
         file.write_all(format!("id {:032x}\nlanes {}\n", self.id, self.lanes).as_bytes())?;
         file.sync_all()?;
-        fs::rename(aside, folder.join(PROCESS))
+        fs::rename(aside, folder.join(PROCESS)).map(|()| self)
     }
 }
 
@@ -146,34 +149,34 @@ mod tests {
     #[test]
     fn process_id_and_lanes_survive_a_restart() {
         let root = tempfile::tempdir().expect("a folder for the test");
-        let mut first = StateDir::open(Some(root.path()), "app", seed()).expect("it is free");
+        let first = StateDir::open(Some(root.path()), "app", 4, seed()).expect("it is free");
         let id = first.process_id();
-        assert_eq!(first.note_lanes(4).expect("it can be written"), 4);
+        assert_eq!(first.lanes_ever(), 4);
         drop(first);
-        let mut second = StateDir::open(Some(root.path()), "app", seed()).expect("it is free again");
+        let second = StateDir::open(Some(root.path()), "app", 2, seed()).expect("it is free again");
         assert_eq!(second.process_id(), id);
-        assert_eq!(
-            second.note_lanes(2).expect("it can be written"),
-            4,
-            "fewer lanes now: the others' transactions are ended too"
-        );
+        assert_eq!(second.lanes_ever(), 4, "fewer lanes now: the others' transactions are ended too");
+        drop(second);
+        drop(StateDir::open(Some(root.path()), "app", 5, seed()).expect("it is free again"));
+        let last = StateDir::open(Some(root.path()), "app", 2, seed()).expect("it is free again");
+        assert_eq!((last.process_id(), last.lanes_ever()), (id, 5));
     }
 
     #[test]
     fn second_process_is_told_that_the_folder_is_in_use() {
         let root = tempfile::tempdir().expect("a folder for the test");
-        let _first = StateDir::open(Some(root.path()), "app", seed()).expect("it is free");
-        let error = StateDir::open(Some(root.path()), "app", seed()).expect_err("it is locked");
+        let _first = StateDir::open(Some(root.path()), "app", 2, seed()).expect("it is free");
+        let error = StateDir::open(Some(root.path()), "app", 2, seed()).expect_err("it is locked");
         let why = std::error::Error::source(&error).expect("it has a reason").to_string();
         assert!(error.to_string().starts_with("lock the state folder"), "{error}");
         assert!(why.contains("another process"), "{why}");
-        assert!(StateDir::open(Some(root.path()), "other", seed()).is_ok());
+        assert!(StateDir::open(Some(root.path()), "other", 2, seed()).is_ok());
     }
 
     #[test]
     fn tasks_with_a_folder_are_found() {
         let root = tempfile::tempdir().expect("a folder for the test");
-        let state = StateDir::open(Some(root.path()), "app", seed()).expect("it is free");
+        let state = StateDir::open(Some(root.path()), "app", 2, seed()).expect("it is free");
         for name in ["0_3", "12_0", "global", "1_x"] {
             fs::create_dir(state.folder.join(name)).expect("it can be made");
         }
@@ -188,7 +191,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder for the test");
         fs::create_dir(root.path().join("app")).expect("it can be made");
         fs::write(root.path().join("app").join(PROCESS), "id zz\n").expect("it can be written");
-        let error = StateDir::open(Some(root.path()), "app", seed()).expect_err("the file is damaged");
+        let error = StateDir::open(Some(root.path()), "app", 2, seed()).expect_err("the file is damaged");
         assert_eq!(
             std::error::Error::source(&error).map(ToString::to_string).as_deref(),
             Some("the file `process` is damaged; delete it")

@@ -62,11 +62,9 @@ impl Streams {
         let application_id = config.application_id.clone();
         let (commands, asked) = mpsc::channel(COMMANDS);
         let (tell, told) = oneshot::channel();
-        let operation = || format!("connect application `{application_id}`");
-        let client = config.client.clone().connect().await.map_err(|error| StreamsError::client(operation(), error))?;
         let main = Box::new(move |runtime| -> Pin<Box<dyn Future<Output = ()> + Send>> {
             Box::pin(async move {
-                match start(topology, config, client.on(runtime)).await {
+                match start(topology, config, runtime).await {
                     Ok((engine, started)) => {
                         // A caller that is gone drops its end of the commands too: the engine closes.
                         let _ = tell.send(Ok(started));

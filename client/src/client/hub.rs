@@ -97,6 +97,12 @@ impl Hub {
         self.cluster().request(self.runtime.now());
         self.wake_refresh.notify_one();
     }
+    /// The picture, if it is so new that a refresh would not be asked for again yet.
+    pub(crate) fn fresh_image(&self) -> Option<Arc<Image>> {
+        let (now, cluster) = (self.runtime.now(), self.cluster());
+        let age = now.saturating_duration_since(cluster.updated()?);
+        (age < self.options.retry_backoff).then(|| Arc::clone(cluster.image()))
+    }
     /// Somebody uses a topic.
     pub(crate) fn use_topic(&self, topic: &TopicName, creation: Creation) {
         self.cluster().handle_interest(self.runtime.now(), topic, creation);

@@ -3,6 +3,8 @@
 use super::{Client, ClientBuilder};
 use crate::Error;
 use crate::config::{ConfigError, check_foreign};
+use crate::runtime::Runtime;
+use std::sync::Arc;
 
 /// Where a role's connections come from: an address, a builder, or a client that is already there.
 #[derive(Debug, Clone)]
@@ -32,6 +34,21 @@ impl ClientSource {
                 Err(ConfigError::new(key, "belongs to the client, which is already there; set it on `Client::builder`"))
             }
             Source::Client(_) => check_foreign(key),
+        }
+    }
+    /// The client, connected if it is new, or one beside it if it is there: with its tasks and connections on this runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`ClientBuilder::build`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped early, it leaves nothing behind.
+    pub async fn connect_on(self, runtime: Arc<dyn Runtime>) -> Result<Client, Error> {
+        match self.0 {
+            Source::Builder(builder) => builder.runtime(runtime).build().await,
+            Source::Client(client) => Ok(client.on(runtime)),
         }
     }
     /// The client, connected if it is new.

@@ -76,7 +76,7 @@ options! {
     /// How many replicas internal topics have; −1 leaves it to the broker.
     "replication.factor" => replication_factor(i16) from i16 = -1, "−1", number;
     /// How many undecoded bytes a partition may have waiting before it is paused.
-    "buffered.bytes.per.partition" => buffered_bytes_per_partition(usize) from usize = 4 << 20, "4 MiB", count;
+    "buffered.bytes.per.partition" => buffered_bytes_per_partition(usize) from usize = 2 << 20, "2 MiB", count;
     /// How many bytes of state may be uncommitted in this process before a commit is asked for.
     "uncommitted.state.max.bytes" => uncommitted_state_max_bytes(usize) from usize = 32 << 20, "32 MiB", count;
 }

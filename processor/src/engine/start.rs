@@ -13,10 +13,12 @@ use crate::standstill::Standstills;
 use crate::state_dir::StateDir;
 use crate::workers::Workers;
 use crate::{State, StreamsConfig, StreamsError};
-use millstream_client::{Client, Producer};
+use millstream_client::Producer;
+use millstream_client::runtime::Runtime;
 use millstream_processor_core::Topology;
 use millstream_processor_core::commit::CommitNumbers;
 use millstream_processor_core::task::TaskOptions;
+use millstream_protocol::TopicName;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -35,14 +37,13 @@ pub(crate) struct Started {
 pub(crate) async fn start(
     topology: Topology,
     config: StreamsConfig,
-    client: Client,
+    runtime: Arc<dyn Runtime>,
 ) -> Result<(Engine, Started), StreamsError> {
-    let runtime = Arc::clone(client.runtime());
-    let StreamsConfig { application_id, options, handlers, on_task_failure, changes, fs, .. } = config;
+    let StreamsConfig { application_id, client, options, handlers, on_task_failure, changes, fs, .. } = config;
+    let failed = |error| StreamsError::client(format!("connect application `{application_id}`"), error);
+    let client = client.connect_on(Arc::clone(&runtime)).await.map_err(failed)?;
     let root = options.state_dir.0.as_deref();
-    let mut state_dir = StateDir::open(root, &application_id, || runtime.seed())?;
-    let lanes_ever = state_dir.note_lanes(LANES)?;
-    let state_dir = Arc::new(state_dir);
+    let state_dir = Arc::new(StateDir::open(root, &application_id, LANES, || runtime.seed())?);
     let topic_options =
         TopicOptions { replication_factor: options.replication_factor, configs: &changes.topic_options };
     let topics = Topics::prepare(&client, &topology, &application_id, &topic_options).await?;
@@ -67,8 +68,9 @@ pub(crate) async fn start(
     });
     let ids = LaneIds::new(&shared, &state_dir);
     let (lane_tell, lane_events) = mpsc::channel(EVENTS);
-    let producers = lane_producers(&shared, &ids, lanes_ever).await?;
+    // It joins while the lanes' producers are made; what is assigned meanwhile waits for the engine.
     let group = join(&shared, &state_dir)?;
+    let producers = lane_producers(&shared, &ids, state_dir.lanes_ever(), &topics.outputs).await?;
     let workers = Arc::new(Workers::start(Arc::clone(&shared), shared.options.num_workers.0)?);
     let lanes = start_lanes(&shared, &group, producers, &lane_tell);
     view.set_state(State::Rebalancing);
@@ -119,7 +121,12 @@ type Producers = Vec<(LaneProducer, Producer)>;
 
 /// Makes the lanes' producers, which ends the transactions of an earlier life; those of lanes that are not used any more too, since
 /// their offsets would keep others waiting.
-async fn lane_producers(shared: &Shared, ids: &LaneIds, lanes_ever: u32) -> Result<Producers, StreamsError> {
+async fn lane_producers(
+    shared: &Shared,
+    ids: &LaneIds,
+    lanes_ever: u32,
+    outputs: &[TopicName],
+) -> Result<Producers, StreamsError> {
     let lane = |lane: u32| async move {
         let options = ProducerOptions::new(&shared.client, &shared.changes, &shared.options);
         let failed = |error| {
@@ -127,6 +134,8 @@ async fn lane_producers(shared: &Shared, ids: &LaneIds, lanes_ever: u32) -> Resu
         };
         let transactional = LaneProducer::connect(&options, ids.of(lane)).await.map_err(failed)?;
         let output = options.output().build().await.map_err(failed)?;
+        // What is about to be written is asked for now, so that the first output does not wait for it.
+        outputs.iter().for_each(|topic| _ = output.known_partition_count(topic.as_str()));
         Ok::<_, StreamsError>((transactional, output))
     };
     let (first, second) = tokio::try_join!(lane(0), lane(1))?;

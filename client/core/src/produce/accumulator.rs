@@ -165,6 +165,11 @@ impl Accumulator {
         topics.insert(name.clone(), Arc::clone(&topic));
         topic
     }
+    /// Whether any topic was announced.
+    #[must_use]
+    pub fn has_topics(&self) -> bool {
+        !self.topics.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
     /// The names of the topics in use.
     #[must_use]
     pub fn topic_names(&self) -> Vec<TopicName> {

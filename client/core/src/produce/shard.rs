@@ -298,7 +298,7 @@ impl State {
         if self.open.is_none() {
             let opened = now();
             self.forget_resolved();
-            let open = Open::new(partition, opened, transaction, self.last_size.min(batch_size));
+            let open = Open::new(partition, opened, transaction, (self.last_size + self.last_size / 8).min(batch_size));
             self.open = Some(open);
             aftermath.opened = Some(opened);
         }

@@ -76,9 +76,14 @@ impl Driver {
     }
 }
 
-/// The layout after one more round of questions to the cluster; none when nobody answers in time.
+/// The layout after one more round of questions to the cluster, unless the last one was a moment ago; none when nobody answers in time.
 async fn fresh_layout(client: &Client, topics: BTreeSet<TopicName>) -> Option<ClusterLayout> {
     let hub = client.hub();
+    if let Some(image) = hub.fresh_image()
+        && topics.iter().all(|topic| image.topic(topic.as_str()).is_some_and(|topic| !topic.error.is_error()))
+    {
+        return Some(layout(&image, &topics));
+    }
     let mut view = hub.watch();
     let before = view.borrow_and_update().rounds;
     topics.iter().for_each(|topic| hub.use_topic(topic, Creation::Forbidden));

@@ -167,7 +167,9 @@ impl Sender {
 
     /// Whether the shell is to ask for a producer id now; it must answer with [`handle_identity`](Self::handle_identity).
     pub fn poll_identity(&mut self) -> bool {
-        let wanted = self.identity == IdentityState::Wanted && !self.active.is_empty();
+        // Whoever knows a topic is about to write to it.
+        let is_used = || !self.active.is_empty() || self.accumulator.has_topics();
+        let wanted = self.identity == IdentityState::Wanted && is_used();
         if wanted {
             self.identity = IdentityState::Asked;
         }
