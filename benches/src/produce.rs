@@ -65,7 +65,7 @@ impl Bench {
             let shard = topic.choose(&fields).expect("there are partitions");
             black_box(self.accumulator.append(shard, &fields, 0, || self.now).expect("there is room"));
         }
-        while !self.sender.is_idle() || !self.send() {}
+        while !(self.send() && self.sender.is_idle()) {}
     }
 
     /// Sends what can go and acknowledges it; true if there was nothing.
