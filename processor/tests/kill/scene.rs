@@ -25,6 +25,8 @@ pub(crate) struct Scene {
     application: String,
     store: Store,
     options: Vec<String>,
+    /// The keys of the numbers that are sent.
+    keys: &'static [i64],
     /// What the sums of all input are, sent or about to be.
     expected: Sums,
     has_forgotten: bool,
@@ -42,7 +44,20 @@ impl Scene {
         make(&client, [&format!("{application}-numbers"), &format!("{application}-sums")]).await;
         let options = OPTIONS.map(str::to_owned).to_vec();
         let (expected, readers) = (Sums::new(), HashMap::new());
-        Self { what, kafka, client, producer, application, store, options, expected, has_forgotten: false, readers }
+        let keys = ALL_KEYS;
+        Self {
+            what,
+            kafka,
+            client,
+            producer,
+            application,
+            store,
+            options,
+            keys,
+            expected,
+            has_forgotten: false,
+            readers,
+        }
     }
 
     /// Sets an option of the processes that start from here on.
@@ -82,10 +97,15 @@ impl Scene {
         Program::start(&arguments.chain(options).collect::<Vec<_>>(), stop)
     }
 
-    /// Sends ten numbers.
+    /// Sends only numbers of these keys from here on.
+    pub(crate) const fn feed_only(&mut self, keys: &'static [i64]) {
+        self.keys = keys;
+    }
+
+    /// Sends ten numbers, less those whose keys are left out.
     pub(crate) async fn feed(&mut self) {
         let topic = format!("{}-numbers", self.application);
-        for number in 1..=10_i64 {
+        for number in (1..=10_i64).filter(|number| self.keys.contains(&(number % 6))) {
             let key = format!("key-{}", number % 6);
             let value = number.to_be_bytes();
             drop(
@@ -238,3 +258,8 @@ const KEYS: usize = 6;
 const LOOK: Duration = Duration::from_millis(20);
 /// How long anything may take on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The numbers of all keys.
+pub(crate) const ALL_KEYS: &[i64] = &[0, 1, 2, 3, 4, 5];
+/// Those that lie in one of the two partitions.
+pub(crate) const KEYS_OF_ONE_PARTITION: &[i64] = &[0, 3, 4];
