@@ -89,6 +89,7 @@ on_both! {
         a_runtime_shows_what_it_does
         workers_come_and_go
         a_paused_runtime_processes_nothing
+        a_static_runtime_stays_in_its_group
         a_missing_input_topic_is_named;
     cli:
         lines_go_in_and_come_out

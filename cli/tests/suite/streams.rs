@@ -239,3 +239,28 @@ pub(crate) async fn a_missing_input_topic_is_named(cluster: &Cluster) {
     }
     assert!(told.contains(&app.input), "{told}");
 }
+
+pub(crate) async fn a_static_runtime_stays_in_its_group(cluster: &Cluster) {
+    let app = Application::new(cluster).await;
+    let start = async || {
+        let config = app.config(cluster).set("group.instance.id", "one");
+        let streams = Streams::start(app.kip_28(), config).await.unwrap();
+        streams.states().wait_for(State::Running).await.unwrap();
+        streams
+    };
+    let admin = cluster.admin().await;
+    let members = async || {
+        let described = admin.groups().describe([&app.id]).await.unwrap().all().unwrap();
+        described[&app.id].members.clone()
+    };
+    start().await.close(PATIENCE).await.unwrap();
+    let stayed = members().await;
+    assert_eq!(stayed.len(), 1, "a static member stays when it closes");
+    assert_eq!(stayed[0].group_instance_id.as_deref(), Some("one"));
+    // Its return moves nothing: it has its partitions at once, and goes on.
+    let again = start().await;
+    assert_eq!(members().await[0].assignment, stayed[0].assignment);
+    app.feed(cluster, &[("a", 1)]).await;
+    app.await_outputs(cluster, &[("a", 1)]).await;
+    again.close(PATIENCE).await.unwrap();
+}
