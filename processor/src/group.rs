@@ -5,7 +5,7 @@ use crate::config::Changes;
 use crate::shared::Shared;
 use crate::{StreamsError, StreamsErrorKind};
 use millstream_client as client;
-use millstream_client::runtime::{Runtime, sleep_until};
+use millstream_client::runtime::{Runtime, after, sleep_until};
 use millstream_client::runtime_consumer::{
     Ack, CommitGuard, FetchOptions, FetchedPartition, GroupConsumer, GroupConsumerConfig, GroupEvent, LeavePolicy,
 };
@@ -135,7 +135,7 @@ impl Group {
         within: Duration,
         runtime: &dyn Runtime,
     ) -> Result<(), StreamsError> {
-        let deadline = runtime.now() + within;
+        let deadline = after(runtime.now(), within);
         let Self { mut consumer, name } = self;
         let failed = || StreamsError::new(format!("leave group `{name}`"), StreamsErrorKind::Client);
         loop {

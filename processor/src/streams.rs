@@ -6,7 +6,7 @@ use crate::shared::{View, lock};
 use crate::workers::Workers;
 use crate::{CloseOptions, Metrics, State, StateWatch, StreamsConfig, StreamsError, StreamsErrorKind};
 use futures_core::Stream;
-use millstream_client::runtime::{Runtime, Thread, TokioRuntime, timeout_at};
+use millstream_client::runtime::{Runtime, Thread, TokioRuntime, after, timeout_at};
 use millstream_processor_core::{TaskId, Topology};
 use millstream_protocol::{Offset, TopicPartition};
 use std::fmt;
@@ -164,7 +164,7 @@ impl Streams {
         let wanted = self.0.workers.dismiss_one();
         let mut living = self.0.workers.living();
         let runtime = self.0.runtime.as_ref();
-        let gone = timeout_at(runtime, runtime.now() + within, living.wait_for(|count| *count <= wanted)).await;
+        let gone = timeout_at(runtime, after(runtime.now(), within), living.wait_for(|count| *count <= wanted)).await;
         let late = || format!("remove a worker within {within:?}: it is still inside user code");
         gone.map(|_| wanted).ok_or_else(|| StreamsError::new(late(), StreamsErrorKind::NotHere))
     }

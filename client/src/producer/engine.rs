@@ -2,7 +2,7 @@
 
 use super::builder::ProducerOptions;
 use super::{Deliveries, Delivery, Partitioner, driver, error_of};
-use crate::runtime::timeout_at;
+use crate::runtime::{after, timeout_at};
 use crate::{Client, Error, ErrorKind, ProducerRecord};
 use hashbrown::HashSet;
 use millstream_client_core::backoff::Random;
@@ -336,7 +336,7 @@ impl Engine {
         self.wake_driver();
     }
     pub(crate) async fn close(&self, within: Duration) -> Result<(), Error> {
-        let deadline = self.client.now() + within;
+        let deadline = after(self.client.now(), within);
         self.begin_close();
         let mut ended = self.ended.subscribe();
         let settled = ended.wait_for(|ended| *ended);

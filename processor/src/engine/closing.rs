@@ -5,7 +5,7 @@ use crate::error::WithCauses;
 use crate::lane::LaneEvent;
 use crate::slot::Slot;
 use crate::{CloseOptions, GroupMembership, State, StreamsError, StreamsErrorKind};
-use millstream_client::runtime::{sleep_until, timeout_at};
+use millstream_client::runtime::{after, sleep_until, timeout_at};
 use millstream_client::runtime_consumer::LeavePolicy;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ impl Engine {
     /// Closes within the time, and as much as there is time for.
     async fn close(mut self, options: &CloseOptions) -> Result<(), StreamsError> {
         let runtime = Arc::clone(self.shared.runtime());
-        let deadline = runtime.now() + options.within;
+        let deadline = after(runtime.now(), options.within);
         let slots: Vec<Arc<Slot>> = self.slots().cloned().collect();
         slots.iter().for_each(|slot| slot.stop());
         self.tasks.retain(|_, entry| matches!(entry, Entry::Running { .. }));
