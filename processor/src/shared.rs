@@ -126,6 +126,11 @@ impl View {
         Self { states: watch::Sender::new(State::Created), tasks: Mutex::default(), watchers: Mutex::default() }
     }
 
+    /// How much state of all tasks is not committed.
+    pub(crate) fn uncommitted_bytes(&self) -> usize {
+        lock(&self.tasks).values().map(|slot| slot.uncommitted_bytes()).sum()
+    }
+
     /// Tells restores to whoever watches them. A watcher that does not keep up misses some.
     pub(crate) fn tell_restore(&self, event: &RestoreEvent) {
         let is_there = |watcher: &mpsc::Sender<RestoreEvent>| {

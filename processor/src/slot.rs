@@ -216,6 +216,11 @@ impl Slot {
         }
     }
 
+    /// How much state of the task is not committed.
+    pub(crate) fn uncommitted_bytes(&self) -> usize {
+        self.commits.uncommitted_bytes()
+    }
+
     fn feed(&self, task: &mut Task) {
         let inbox = std::mem::take(&mut *lock(&self.inbox));
         for fetched in inbox {
@@ -241,7 +246,8 @@ impl Slot {
         }
         let dropped = engine.task.dropped_records();
         shared.counters.dropped_records.add(dropped - std::mem::replace(&mut engine.dropped, dropped));
-        let is_much = || self.commits.uncommitted_bytes() > shared.options.uncommitted_state_max_bytes;
+        // The budget is the process's: many tasks, each of them small, reach it together.
+        let is_much = || shared.view.uncommitted_bytes() > shared.options.uncommitted_state_max_bytes;
         if self.commits.is_commit_requested() || is_much() {
             shared.signals.tell_commit();
         }

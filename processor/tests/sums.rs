@@ -106,3 +106,17 @@ async fn second_process_takes_half_of_the_tasks_and_gives_them_back() {
     until("all is summed", || last_values(&cluster, CHANGELOG) == expected(3, 300)).await;
     within("close", one.close(Duration::from_secs(10))).await.expect("it closes");
 }
+
+/// Each of the four tasks keeps about a quarter of the budget and more, none of them all of it. It was compared with each task's own
+/// bytes, so that a process with many tasks kept many times what it should.
+#[tokio::test]
+async fn small_tasks_reach_the_budget_for_uncommitted_state_together() {
+    let (cluster, folder) = (cluster().await, tempfile::tempdir().expect("a folder"));
+    let config = config(&cluster, "app", folder.path())
+        .commit_interval(Duration::from_secs(3_600))
+        .set("uncommitted.state.max.bytes", "200000");
+    let streams = Streams::start(sums(key_value("sums")), config).await.expect("it starts");
+    send(&cluster, (0..4_000).map(|number| (format!("key-{number:04}"), number))).await;
+    until("the budget makes them commit", || !last_values(&cluster, CHANGELOG).is_empty()).await;
+    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+}
