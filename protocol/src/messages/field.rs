@@ -23,10 +23,10 @@ const LEAST_SHARED: usize = 256;
 pub type TaggedFields = BTreeMap<i32, Bytes>;
 
 /// Where a message is written to.
-pub(super) struct Writer<'a> {
-    pub(super) out: &'a mut BodyWriter,
-    pub(super) version: i16,
-    pub(super) flexible: bool,
+pub(crate) struct Writer<'a> {
+    pub(crate) out: &'a mut BodyWriter,
+    pub(crate) version: i16,
+    pub(crate) flexible: bool,
 }
 
 impl Writer<'_> {
@@ -61,13 +61,13 @@ impl Writer<'_> {
         Ok(())
     }
     /// Writes what belongs to a tag, apart, since its size comes before it.
-    pub(super) fn tagged<T: Field>(&self, value: &T) -> Result<Bytes, Malformed> {
+    pub(crate) fn tagged<T: Field>(&self, value: &T) -> Result<Bytes, Malformed> {
         let mut out = BodyWriter::default();
         value.write(&mut Writer { out: &mut out, version: self.version, flexible: self.flexible })?;
         Ok(out.buffer().split().freeze())
     }
     /// Ends a struct: its tagged fields, known and unknown, by rising tags.
-    pub(super) fn tags(&mut self, mut known: Vec<(i32, Bytes)>, unknown: &TaggedFields) -> Result<(), Malformed> {
+    pub(crate) fn tags(&mut self, mut known: Vec<(i32, Bytes)>, unknown: &TaggedFields) -> Result<(), Malformed> {
         if !self.flexible {
             return if unknown.is_empty() {
                 Ok(())
@@ -90,14 +90,14 @@ impl Writer<'_> {
 }
 
 /// What is left of a message that is read.
-pub(super) struct Reader<'a> {
-    pub(super) rest: &'a mut Bytes,
+pub(crate) struct Reader<'a> {
+    pub(crate) rest: &'a mut Bytes,
     /// Where the message ends, counted from the body's start.
-    pub(super) end: usize,
-    pub(super) version: i16,
-    pub(super) flexible: bool,
+    pub(crate) end: usize,
+    pub(crate) version: i16,
+    pub(crate) flexible: bool,
     /// Unknown tagged fields kept so far, in the whole message.
-    pub(super) kept_tags: usize,
+    pub(crate) kept_tags: usize,
 }
 
 impl Reader<'_> {
@@ -166,7 +166,7 @@ impl Reader<'_> {
         Err(self.malformed("null, which this field cannot be"))
     }
     /// Ends a struct: hands each tagged field to `known`, which takes it or leaves it for the unknown ones.
-    pub(super) fn tags(
+    pub(crate) fn tags(
         &mut self,
         mut known: impl FnMut(i32, &mut Reader<'_>) -> Result<bool, Malformed>,
     ) -> Result<TaggedFields, Malformed> {
@@ -202,7 +202,7 @@ impl Reader<'_> {
 }
 
 /// Something that a message carries.
-pub(super) trait Field: Sized {
+pub(crate) trait Field: Sized {
     fn write(&self, out: &mut Writer<'_>) -> Result<(), Malformed>;
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed>;
 }
@@ -220,7 +220,18 @@ macro_rules! numbers {
         }
     )*};
 }
-numbers!(i8 i16 i32 i64);
+numbers!(i8 i16 u16 i32 i64);
+
+impl Field for bool {
+    fn write(&self, out: &mut Writer<'_>) -> Result<(), Malformed> {
+        out.out.buffer().put_u8(u8::from(*self));
+        Ok(())
+    }
+    /// As Kafka: whatever is not 0 is true.
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.array::<1>().map(|[byte]| byte != 0)
+    }
+}
 
 impl Field for Uuid {
     fn write(&self, out: &mut Writer<'_>) -> Result<(), Malformed> {
@@ -253,6 +264,26 @@ impl Field for TopicName {
     }
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         StrBytes::read(from).map(|name| Self::from(name.as_str()))
+    }
+}
+impl Field for Bytes {
+    fn write(&self, out: &mut Writer<'_>) -> Result<(), Malformed> {
+        out.count(Some(self.len()))?;
+        out.out.buffer().put_slice(self);
+        Ok(())
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Option::<Self>::read(from)?.map_or_else(|| from.null(), Ok)
+    }
+}
+impl Field for Option<Bytes> {
+    fn write(&self, out: &mut Writer<'_>) -> Result<(), Malformed> {
+        out.count(self.as_ref().map(Bytes::len))?;
+        out.out.buffer().put_slice(self.as_deref().unwrap_or_default());
+        Ok(())
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.count()?.map(|length| from.take(length)).transpose()
     }
 }
 impl Field for RecordData {
@@ -288,6 +319,25 @@ impl<T: Field> Field for Option<Vec<T>> {
     }
 }
 
+/// What [`wire_struct`] makes.
+pub(crate) trait Struct: Field {}
+
+/// A struct that may be null has a mark before it: 1, or −1 for null.
+impl<T: Struct> Field for Option<T> {
+    fn write(&self, out: &mut Writer<'_>) -> Result<(), Malformed> {
+        let mark: i8 = if self.is_some() { 1 } else { -1 };
+        mark.write(out)?;
+        self.as_ref().map_or(Ok(()), |held| held.write(out))
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        match i8::read(from)? {
+            -1 => Ok(None),
+            1 => T::read(from).map(Some),
+            mark => Err(from.malformed(format!("a struct marked {mark}, neither 1 nor -1"))),
+        }
+    }
+}
+
 fn write_elements<T: Field>(elements: &[T], out: &mut Writer<'_>) -> Result<(), Malformed> {
     elements
         .iter()
@@ -307,7 +357,7 @@ fn read_elements<T: Field>(count: usize, from: &mut Reader<'_>) -> Result<Vec<T>
 
 /// What becomes of a value that a version has no field for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Absent {
+pub(crate) enum Absent {
     /// It is left out: the schema's `ignorable`.
     Ignored,
     /// The message cannot be written, unless the value is the default.
@@ -337,6 +387,7 @@ macro_rules! wire_struct {
                 Self { $($field: $default,)* $($tag_field: $tag_default,)* unknown_tagged_fields: $crate::messages::TaggedFields::new() }
             }
         }
+        impl $crate::messages::field::Struct for $name {}
         impl $crate::messages::field::Field for $name {
             #[allow(unused_mut, reason = "structs without tagged fields fill no list")]
             fn write(&self, out: &mut $crate::messages::field::Writer<'_>) -> Result<(), $crate::codec::Malformed> {
@@ -403,15 +454,15 @@ macro_rules! wire_body {
         }
     };
 }
-pub(super) use {wire_body, wire_struct};
+pub(crate) use {wire_body, wire_struct};
 
-pub(super) fn check_version(version: i16, versions: std::ops::RangeInclusive<i16>) -> Result<(), Malformed> {
+pub(crate) fn check_version(version: i16, versions: std::ops::RangeInclusive<i16>) -> Result<(), Malformed> {
     if versions.contains(&version) {
         return Ok(());
     }
     Err(Malformed::new(format!("version {version} is none of {} to {}", versions.start(), versions.end())))
 }
 #[cold]
-pub(super) fn refuse(field: &str) -> Malformed {
+pub(crate) fn refuse(field: &str) -> Malformed {
     Malformed::new("this version has no such field, and it is not at its default").in_field(field)
 }

@@ -6,7 +6,7 @@
 
 pub mod fetch_request;
 pub mod fetch_response;
-mod field;
+pub(crate) mod field;
 mod kind;
 pub mod produce_request;
 pub mod produce_response;
