@@ -8,6 +8,10 @@ use millstream_protocol::messages::StrBytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ConnectionId(pub(crate) u64);
 
+/// One of the cluster's listeners, by its place among them; every node has all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct ListenerId(pub(crate) usize);
+
 /// Who is at the other end of a connection, and at which node it arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
@@ -15,6 +19,14 @@ pub(crate) struct Peer {
     pub(crate) node: NodeId,
     /// As DescribeGroups shows it: `/127.0.0.1`.
     pub(crate) host: StrBytes,
+    /// Where it arrived at the node.
+    pub(crate) listener: ListenerId,
+}
+impl Peer {
+    /// Somebody at a node's first listener.
+    pub(crate) fn new(connection: ConnectionId, node: NodeId, host: StrBytes) -> Self {
+        Self { connection, node, host, listener: ListenerId::default() }
+    }
 }
 
 /// What is needed to answer a request, now or later.
@@ -23,6 +35,7 @@ pub(crate) struct Call {
     pub(crate) connection: ConnectionId,
     pub(crate) node: NodeId,
     pub(crate) host: StrBytes,
+    pub(crate) listener: ListenerId,
     pub(crate) client_id: StrBytes,
     pub(crate) version: i16,
     pub(crate) correlation_id: i32,

@@ -17,7 +17,7 @@ mod transactions;
 pub(crate) use call::{ConnectionId, Outcome, Peer, Reply};
 pub(crate) use faults::{Effect, Fault};
 pub(crate) use log::producers::Aborted;
-pub(crate) use nodes::{Node, Nodes};
+pub(crate) use nodes::{Endpoint, Node, Nodes};
 pub(crate) use settings::Settings;
 pub(crate) use topics::check_name;
 
@@ -116,6 +116,7 @@ impl Broker {
             connection: peer.connection,
             node: peer.node,
             host: peer.host.clone(),
+            listener: peer.listener,
             client_id: StrBytes::from_string(header.client_id().unwrap_or_default().to_owned()),
             version: header.version(),
             correlation_id: header.correlation_id(),

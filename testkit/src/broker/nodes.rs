@@ -1,5 +1,6 @@
 //! The brokers of the cluster: which there are, where they listen, which are up.
 
+use super::call::ListenerId;
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
 use std::hash::Hasher;
@@ -8,9 +9,27 @@ use std::hash::Hasher;
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) id: NodeId,
+    /// Where it listens, by listener.
+    pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) is_up: bool,
+}
+
+/// An address as clients are told it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Endpoint {
     pub(crate) host: StrBytes,
     pub(crate) port: u16,
-    pub(crate) is_up: bool,
+}
+
+impl Node {
+    /// The host that clients of a listener are told.
+    pub(crate) fn host(&self, listener: ListenerId) -> StrBytes {
+        self.endpoints.get(listener.0).map(|endpoint| endpoint.host.clone()).unwrap_or_default()
+    }
+    /// The port that clients of a listener are told.
+    pub(crate) fn port(&self, listener: ListenerId) -> i32 {
+        self.endpoints.get(listener.0).map_or(-1, |endpoint| i32::from(endpoint.port))
+    }
 }
 
 /// All brokers, by id.

@@ -5,7 +5,7 @@ use super::clock::Clock;
 use super::node::Nodes;
 use super::shared::Shared;
 use super::thread::ClusterThread;
-use crate::broker::{Broker, Node, Settings, check_name};
+use crate::broker::{Broker, Endpoint, Node, Settings, check_name};
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
 use std::hash::{BuildHasher, RandomState};
@@ -126,8 +126,7 @@ fn listen(first: u16, index: usize) -> Result<TcpListener, String> {
 fn describe(addresses: &[SocketAddr]) -> Vec<Node> {
     let node = |(id, address): (i32, &SocketAddr)| Node {
         id: NodeId::new(id),
-        host: StrBytes::from_string(address.ip().to_string()),
-        port: address.port(),
+        endpoints: vec![Endpoint { host: StrBytes::from_string(address.ip().to_string()), port: address.port() }],
         is_up: true,
     };
     (1..).zip(addresses).map(node).collect()

@@ -25,7 +25,7 @@ pub(super) async fn serve(stream: TcpStream, from: SocketAddr, node: NodeId, sha
     let _ = stream.set_nodelay(true);
     let (id, outcomes) = shared.connect();
     let _registered = Registered { id, shared: &shared };
-    let peer = Peer { connection: id, node, host: StrBytes::from_string(format!("/{}", from.ip())) };
+    let peer = Peer::new(id, node, StrBytes::from_string(format!("/{}", from.ip())));
     let mut connection = Connection { stream, buffer: FrameBuffer::new(MAX_REQUEST), outcomes };
     // Whatever ends it, the peer sees an end of stream; there is nobody else to tell.
     let _ = connection.run(&peer, &shared).await;

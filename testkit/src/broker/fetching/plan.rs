@@ -153,8 +153,8 @@ impl Broker {
         nodes
             .map(|node| NodeEndpoint {
                 node_id: node.id.get(),
-                host: node.host.clone(),
-                port: i32::from(node.port),
+                host: node.host(plan.call.listener),
+                port: node.port(plan.call.listener),
                 ..NodeEndpoint::default()
             })
             .collect()

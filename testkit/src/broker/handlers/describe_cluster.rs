@@ -22,8 +22,8 @@ impl Handler for DescribeCluster {
         let brokers = shown.map(|node| {
             DescribeClusterBroker::default()
                 .with_broker_id(BrokerId(node.id.get()))
-                .with_host(node.host.clone())
-                .with_port(i32::from(node.port))
+                .with_host(node.host(call.listener))
+                .with_port(node.port(call.listener))
                 .with_is_fenced(!node.is_up)
         });
         Answer::Reply(

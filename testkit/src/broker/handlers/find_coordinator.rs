@@ -17,10 +17,10 @@ impl Handler for FindCoordinator {
     type Request = FindCoordinatorRequest;
     fn handle(broker: &mut Broker, call: &Call, request: FindCoordinatorRequest) -> Answer<FindCoordinatorResponse> {
         Answer::Reply(if call.version >= 4 {
-            let found = request.coordinator_keys.iter().map(|key| find(broker, key, request.key_type)).collect();
+            let found = request.coordinator_keys.iter().map(|key| find(broker, call, key, request.key_type)).collect();
             FindCoordinatorResponse::default().with_coordinators(found)
         } else {
-            single(find(broker, &request.key, request.key_type))
+            single(find(broker, call, &request.key, request.key_type))
         })
     }
     fn refuse(request: &FindCoordinatorRequest, code: ErrorCode) -> FindCoordinatorResponse {
@@ -32,7 +32,7 @@ impl Handler for FindCoordinator {
     }
 }
 
-fn find(broker: &mut Broker, key: &StrBytes, key_type: i8) -> Coordinator {
+fn find(broker: &mut Broker, call: &Call, key: &StrBytes, key_type: i8) -> Coordinator {
     match key_type {
         GROUP => broker.ensure_internal(OFFSETS_TOPIC),
         TRANSACTION => broker.ensure_internal(TRANSACTIONS_TOPIC),
@@ -43,8 +43,8 @@ fn find(broker: &mut Broker, key: &StrBytes, key_type: i8) -> Coordinator {
         Some(node) => Coordinator::default()
             .with_key(key.clone())
             .with_node_id(BrokerId(node.id.get()))
-            .with_host(node.host.clone())
-            .with_port(i32::from(node.port))
+            .with_host(node.host(call.listener))
+            .with_port(node.port(call.listener))
             .with_error_message(None),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, ListenerId};
 use crate::broker::nodes::Node;
 use crate::broker::topics::topic::{Partition, Topic};
 use crate::broker::topics::{check_name, layout};
@@ -37,7 +37,7 @@ impl Handler for Metadata {
         let operations = if request.include_cluster_authorized_operations { CLUSTER_OPERATIONS } else { i32::MIN };
         Answer::Reply(
             MetadataResponse::default()
-                .with_brokers(broker.nodes.up().map(describe_node).collect())
+                .with_brokers(broker.nodes.up().map(|node| describe_node(node, call.listener)).collect())
                 .with_cluster_id(Some(broker.cluster_id.clone()))
                 .with_controller_id(BrokerId(broker.nodes.controller().map_or(-1, |node| node.id.get())))
                 .with_topics(topics)
@@ -87,11 +87,11 @@ fn failed(asked: &MetadataRequestTopic, code: ErrorCode) -> MetadataResponseTopi
         .with_topic_id(asked.topic_id)
         .with_error_code(code.get())
 }
-fn describe_node(node: &Node) -> MetadataResponseBroker {
+fn describe_node(node: &Node, listener: ListenerId) -> MetadataResponseBroker {
     MetadataResponseBroker::default()
         .with_node_id(BrokerId(node.id.get()))
-        .with_host(node.host.clone())
-        .with_port(i32::from(node.port))
+        .with_host(node.host(listener))
+        .with_port(node.port(listener))
 }
 fn describe_topic(broker: &Broker, topic: &Topic, operations: bool) -> MetadataResponseTopic {
     MetadataResponseTopic::default()

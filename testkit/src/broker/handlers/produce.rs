@@ -72,7 +72,7 @@ impl Handler for Produce {
             0 => Answer::Silence,
             _ => Answer::Reply(ProduceResponse {
                 responses,
-                node_endpoints: endpoints(broker, hints),
+                node_endpoints: endpoints(broker, call, hints),
                 ..ProduceResponse::default()
             }),
         }
@@ -264,13 +264,13 @@ fn answer(
         }
     }
 }
-fn endpoints(broker: &Broker, hints: HashSet<i32>) -> Vec<NodeEndpoint> {
+fn endpoints(broker: &Broker, call: &Call, hints: HashSet<i32>) -> Vec<NodeEndpoint> {
     let nodes = broker.nodes.up().filter(|node| hints.contains(&node.id.get()));
     nodes
         .map(|node| NodeEndpoint {
             node_id: node.id.get(),
-            host: node.host.clone(),
-            port: i32::from(node.port),
+            host: node.host(call.listener),
+            port: node.port(call.listener),
             ..NodeEndpoint::default()
         })
         .collect()
