@@ -76,8 +76,10 @@ services:
     trap '{{ kafka }} --dir "$dir/kafka" down; rm -rf "$dir"' EXIT
     {{ kafka }} jars >/dev/null
     mkdir "$dir/schemas"
-    python3 -m zipfile -e "$({{ kafka }} jars)"/kafka-clients-*.jar "$dir/jar"
-    cp "$dir"/jar/common/message/*.json "$dir/schemas"
+    for module in clients group-coordinator share-coordinator transaction-coordinator; do
+        python3 -m zipfile -e "$({{ kafka }} jars)/kafka-$module"-[0-9]*.jar "$dir/jar/$module"
+        cp "$dir/jar/$module"/common/message/*.json "$dir/schemas"
+    done
     export MILLSTREAM_KAFKA_SCHEMAS=$dir/schemas
     MILLSTREAM_KAFKA=$({{ kafka }} --dir "$dir/kafka" up --port 0 | sed -n 's/^bootstrap=//p')
     export MILLSTREAM_KAFKA

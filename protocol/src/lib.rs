@@ -4,6 +4,7 @@ pub mod api;
 mod api_key;
 mod codec;
 pub mod compression;
+pub mod embedded;
 mod error_code;
 pub mod frame;
 mod guard;

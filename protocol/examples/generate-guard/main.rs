@@ -1,26 +1,37 @@
-//! Writes the guard's tables out of Kafka's message schemas.
+//! Writes the guard's tables, and the types of schemas that are no API's, out of Kafka's message schemas: those of the
+//! jars kafka-clients, kafka-group-coordinator, kafka-share-coordinator and kafka-transaction-coordinator.
 //!
 //! ```text
-//! unzip -d /tmp/kafka kafka-clients-4.4.0.jar 'common/message/*.json'
-//! cargo run -p millstream-protocol --example generate-guard -- /tmp/kafka/common/message protocol/src/guard/shapes
+//! for jar in kafka-{clients,{group,share,transaction}-coordinator}-4.4.0.jar; do
+//!     unzip -d /tmp/kafka "$jar" 'common/message/*.json'
+//! done
+//! cargo run -p millstream-protocol --example generate-guard -- /tmp/kafka/common/message protocol/src
 //! ```
 
 mod render;
 mod schema;
+mod types;
 
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
-    let (Some(schemas), Some(target)) = (arguments.next(), arguments.next()) else {
-        return Err("give the directory of the schemas (*.json of kafka-clients) and the directory to write to".into());
+    let (Some(schemas), Some(source)) = (arguments.next(), arguments.next()) else {
+        return Err("give the directory of the schemas (*.json) and the source directory of the crate".into());
     };
-    let files = render::files(&schema::read_all(&schemas)?)?;
-    for old in std::fs::read_dir(&target)? {
+    let schemas = schema::read_all(&schemas)?;
+    write(&source.join("guard/shapes"), &render::files(&schemas)?)?;
+    write(&source.join("embedded/schemas"), &types::files(&schemas)?)
+}
+
+/// Puts the files in place of all that are there.
+fn write(target: &Path, files: &BTreeMap<String, String>) -> Result<(), Box<dyn Error>> {
+    for old in std::fs::read_dir(target)? {
         std::fs::remove_file(old?.path())?;
     }
-    for (name, text) in &files {
+    for (name, text) in files {
         std::fs::write(target.join(name), text)?;
     }
     println!("{} files written to {}", files.len(), target.display());

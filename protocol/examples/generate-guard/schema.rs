@@ -24,6 +24,9 @@ pub(crate) enum Kind {
     Response(i16),
     Header,
     Data,
+    /// The key of a coordinator's log record, with the record's type.
+    CoordinatorKey(i16),
+    CoordinatorValue,
 }
 
 /// From the first version to the second; nothing above means all.
@@ -41,6 +44,10 @@ pub(crate) struct Field {
     pub(crate) tagged: Option<(Span, u32)>,
     /// Not compact, at any version.
     pub(crate) never_flexible: bool,
+    /// As the schema spells it: the text `null` too, but not JSON's null, which Kafka takes for none given.
+    pub(crate) default: Option<String>,
+    /// Left out at versions without it, whatever it holds.
+    pub(crate) ignorable: bool,
     pub(crate) fields: Vec<Self>,
 }
 
@@ -66,6 +73,8 @@ fn parse(text: &str) -> Result<Option<Schema>> {
         "response" => Kind::Response(api()?),
         "header" => Kind::Header,
         "data" => Kind::Data,
+        "coordinator-key" => Kind::CoordinatorKey(api()?),
+        "coordinator-value" => Kind::CoordinatorValue,
         other => return Err(format!("a schema of type {other}").into()),
     };
     let flexible = span(text_of(&json, "flexibleVersions")?)?;
@@ -87,7 +96,8 @@ fn fields(owner: &Value) -> Result<Vec<Field>> {
 fn field(json: &Value) -> Result<Field> {
     let optional = |key: &str| json.get(key).and_then(Value::as_str).map_or(Ok(None), span);
     let tag = json.get("tag").and_then(Value::as_u64).and_then(|tag| u32::try_from(tag).ok());
-    let versions = optional("versions")?;
+    // A field that is tagged from its first version on may say so once.
+    let versions = optional("versions")?.or(optional("taggedVersions")?);
     // What is written under a version that the field does not have counts for nothing.
     let within = |inner: Option<Span>| inner.zip(versions).and_then(|(inner, outer)| inner.intersect(outer));
     Ok(Field {
@@ -97,8 +107,14 @@ fn field(json: &Value) -> Result<Field> {
         nullable: within(optional("nullableVersions")?),
         tagged: within(optional("taggedVersions")?).zip(tag),
         never_flexible: json.get("flexibleVersions").and_then(Value::as_str) == Some("none"),
+        default: json.get("default").filter(|default| !default.is_null()).map(spelled),
+        ignorable: json.get("ignorable").and_then(Value::as_bool) == Some(true),
         fields: fields(json)?,
     })
+}
+
+fn spelled(json: &Value) -> String {
+    json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }
 
 impl Span {

@@ -8,7 +8,7 @@
 //! lengths below −1, tagged fields whose size is not their content's.
 
 mod limits;
-mod shape;
+pub(crate) mod shape;
 #[rustfmt::skip]
 mod shapes;
 mod strip;
@@ -17,7 +17,7 @@ mod walker;
 
 pub(crate) use limits::Limits;
 pub(crate) use shape::Shape;
-pub(crate) use shapes::embedded;
+pub(crate) use shapes::{coordinator, embedded};
 pub(crate) use walk::{Value, Visit, Walked, walk};
 pub(crate) use walker::Walker;
 

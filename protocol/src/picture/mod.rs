@@ -8,7 +8,7 @@ mod outline;
 
 use crate::ApiKey;
 use crate::codec::{DecodeError, Site};
-use crate::guard::{self, Direction, Limits, Shape, embedded};
+use crate::guard::{self, Direction, Limits, Shape, coordinator, embedded};
 use std::fmt;
 
 /// A message's body, to be shown.
@@ -52,10 +52,11 @@ impl<'a> Picture<'a> {
         Some(Self { shape, site: Site::Response(api, version), version, body })
     }
     /// Of a header or another schema that is no API's, by Kafka's name, such as `ConsumerProtocolSubscription`,
-    /// without a version before it; none for those that this crate has no use for.
+    /// without a version before it; none for a name that Kafka does not have.
     #[must_use]
     pub fn of_embedded(name: &str, version: i16, body: &'a [u8]) -> Option<Self> {
-        let shape = embedded::ALL.iter().copied().find(|shape| shape.name == name)?;
+        let mut all = embedded::ALL.iter().chain(coordinator::ALL).copied();
+        let shape = all.find(|shape| shape.name == name)?;
         Some(Self { shape, site: Site::Embedded(shape.name, version), version, body })
     }
     /// As Kafka's JSON converters write it: fields of this version, bytes in base64, ids in Kafka's base64 form.

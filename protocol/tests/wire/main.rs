@@ -3,6 +3,7 @@
 #[cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
 mod batch_json;
 mod corpus;
+mod embedded;
 mod fuzzed;
 mod hostile;
 #[cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]

@@ -92,6 +92,7 @@ mod update_raft_voter;
 mod vote;
 mod write_share_group_state;
 mod write_txn_markers;
+pub(crate) mod coordinator;
 pub(crate) mod embedded;
 
 use super::shape::Shape;
