@@ -74,10 +74,11 @@ services:
     set -euo pipefail
     dir=$(mktemp -d)
     trap '{{ kafka }} --dir "$dir/kafka" down; rm -rf "$dir"' EXIT
-    {{ kafka }} jars >/dev/null
+    MILLSTREAM_KAFKA_JARS=$({{ kafka }} jars)
+    export MILLSTREAM_KAFKA_JARS
     mkdir "$dir/schemas"
     for module in clients group-coordinator share-coordinator transaction-coordinator; do
-        python3 -m zipfile -e "$({{ kafka }} jars)/kafka-$module"-[0-9]*.jar "$dir/jar/$module"
+        python3 -m zipfile -e "$MILLSTREAM_KAFKA_JARS/kafka-$module"-[0-9]*.jar "$dir/jar/$module"
         cp "$dir/jar/$module"/common/message/*.json "$dir/schemas"
     done
     export MILLSTREAM_KAFKA_SCHEMAS=$dir/schemas
