@@ -48,51 +48,51 @@ impl ErrorCode {
     }
     /// Whether the same request may be sent again (Kafka's `RetriableException`).
     #[must_use]
-    pub fn is_retriable(self) -> bool {
+    pub const fn is_retriable(self) -> bool {
         self.means(RETRIABLE)
     }
     /// Whether metadata should be refreshed before a retry: Kafka's `InvalidMetadataException`, and two answers that a
     /// leader or controller gives whom the caller knows from old metadata.
     #[must_use]
-    pub fn refreshes_metadata(self) -> bool {
+    pub const fn refreshes_metadata(self) -> bool {
         self.means(METADATA)
     }
     /// Whether the coordinator should be looked up again before a retry: Kafka's `RefreshRetriableException`, of those
     /// that a coordinator gives.
     #[must_use]
-    pub fn refreshes_coordinator(self) -> bool {
+    pub const fn refreshes_coordinator(self) -> bool {
         self.means(COORDINATOR)
     }
     /// Whether a newer instance has taken over for good: the epoch or the instance id of the sender is another's now.
     /// (`FENCED_LEADER_EPOCH` is none of these: newer metadata cures it.)
     #[must_use]
-    pub fn is_fenced(self) -> bool {
+    pub const fn is_fenced(self) -> bool {
         self.means(FENCED)
     }
     /// Whether the sender is no longer the member that it thinks it is: its partitions are lost, not revoked.
     #[must_use]
-    pub fn ends_membership(self) -> bool {
+    pub const fn ends_membership(self) -> bool {
         self.means(MEMBERSHIP)
     }
     /// Whether the rights or the credentials of the sender are what fails.
     #[must_use]
-    pub fn denies_access(self) -> bool {
+    pub const fn denies_access(self) -> bool {
         self.means(ACCESS)
     }
     /// Whether a transaction in which this was answered can only be aborted, after which the same producer may go on,
     /// with a new epoch where it needs one (KIP-360, KIP-447, KIP-1050).
     #[must_use]
-    pub fn is_abortable(self) -> bool {
+    pub const fn is_abortable(self) -> bool {
         self.means(ABORTABLE)
     }
     /// Whether neither a retry nor an abort helps the sender: another program, setting or right is needed.
     #[must_use]
-    pub fn is_fatal(self) -> bool {
+    pub const fn is_fatal(self) -> bool {
         self.means(FATAL)
     }
 
-    fn means(self, meaning: u16) -> bool {
-        self.row().is_some_and(|row| row.meanings & meaning != 0)
+    const fn means(self, meaning: u16) -> bool {
+        self.meanings() & meaning != 0
     }
     fn row(self) -> Option<&'static Row> {
         // The codes have no gaps, and begin at -1.
@@ -114,7 +114,6 @@ impl From<i16> for ErrorCode {
 
 struct Row {
     name: &'static str,
-    meanings: u16,
     message: &'static str,
 }
 
@@ -133,10 +132,16 @@ macro_rules! table {
         #[expect(missing_docs, reason = "the protocol's names")]
         impl ErrorCode {
             $(pub const $name: Self = Self($code);)*
+
+            const fn meanings(self) -> u16 {
+                match self.0 {
+                    $($code => 0 $(| $meaning)*,)*
+                    _ => 0,
+                }
+            }
         }
         const TABLE: &[Row] = &[$(Row {
             name: stringify!($name),
-            meanings: 0 $(| $meaning)*,
             message: $message,
         },)*];
     };
