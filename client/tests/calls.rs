@@ -10,7 +10,7 @@ use std::time::Duration;
 #[tokio::test]
 async fn what_the_controller_does_is_asked_again_when_another_has_become_it() -> Result<(), Error> {
     let cluster = TestCluster::builder().brokers(2).start().await;
-    cluster.on(ApiKey::CREATE_TOPICS).times(2).error(ErrorCode::NOT_CONTROLLER);
+    cluster.on_api(ApiKey::CREATE_TOPICS).times(2).error(ErrorCode::NOT_CONTROLLER);
     let client = Client::builder(cluster.bootstrap_servers()).build().await?;
     let created = client.admin().topics().create([NewTopic::new("t").partitions(1)]).await?;
     assert!(created.of("t").is_some_and(Result::is_ok), "{created:?}");
@@ -22,9 +22,9 @@ async fn what_the_controller_does_is_asked_again_when_another_has_become_it() ->
 #[tokio::test]
 async fn a_coordinator_that_moves_or_is_not_ready_is_looked_up_again() -> Result<(), Error> {
     let cluster = TestCluster::builder().brokers(3).start().await;
-    cluster.on(ApiKey::FIND_COORDINATOR).times(1).error(ErrorCode::COORDINATOR_NOT_AVAILABLE);
+    cluster.on_api(ApiKey::FIND_COORDINATOR).times(1).error(ErrorCode::COORDINATOR_NOT_AVAILABLE);
     for code in [ErrorCode::NOT_COORDINATOR, ErrorCode::COORDINATOR_LOAD_IN_PROGRESS] {
-        cluster.on(ApiKey::DESCRIBE_GROUPS).times(1).error(code);
+        cluster.on_api(ApiKey::DESCRIBE_GROUPS).times(1).error(code);
     }
     let client = Client::builder(cluster.bootstrap_servers()).build().await?;
     let described = client.admin().groups().describe(["g"]).await?;
@@ -40,7 +40,7 @@ async fn a_call_that_is_never_answered_ends_in_time_and_says_that_it_is_in_doubt
     let cluster = TestCluster::start().await;
     let client =
         Client::builder(cluster.bootstrap_servers()).default_api_timeout(Duration::from_millis(400)).build().await?;
-    cluster.on(ApiKey::CREATE_TOPICS).times(1000).disconnect();
+    cluster.on_api(ApiKey::CREATE_TOPICS).times(1000).disconnect();
     let error = client.admin().topics().create([NewTopic::new("t").partitions(1)]).await.expect_err("no answer");
     assert!(matches!(error.kind(), ErrorKind::Unreachable | ErrorKind::TimedOut), "{error:?}");
     assert!(error.is_in_doubt(), "{error:?}");

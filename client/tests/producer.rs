@@ -50,9 +50,9 @@ async fn order_is_kept_through_failures_of_all_kinds() -> Result<(), Error> {
     for (index, text) in texts.iter().enumerate() {
         drop(producer.enqueue(ProducerRecord::to("numbers").value(text)).await?);
         match index {
-            100 => cluster.on(ApiKey::PRODUCE).times(2).error(ErrorCode::NOT_LEADER_OR_FOLLOWER),
-            200 => cluster.on(ApiKey::PRODUCE).times(1).disconnect(),
-            300 => cluster.on(ApiKey::PRODUCE).times(3).error(ErrorCode::NOT_ENOUGH_REPLICAS),
+            100 => cluster.on_api(ApiKey::PRODUCE).times(2).error(ErrorCode::NOT_LEADER_OR_FOLLOWER),
+            200 => cluster.on_api(ApiKey::PRODUCE).times(1).disconnect(),
+            300 => cluster.on_api(ApiKey::PRODUCE).times(3).error(ErrorCode::NOT_ENOUGH_REPLICAS),
             _ => {}
         }
         if index % 20 == 0 {

@@ -112,10 +112,10 @@ async fn a_commit_whose_answer_is_lost_is_asked_again_and_happens_once() -> Resu
             let transaction = producer.begin();
             transaction.enqueue(record(&number.to_string())).await?;
             match number {
-                1 => cluster.on(ApiKey::END_TXN).times(1).disconnect(),
-                2 => cluster.on(ApiKey::END_TXN).times(2).error(ErrorCode::CONCURRENT_TRANSACTIONS),
-                3 => cluster.on(ApiKey::END_TXN).times(1).error(ErrorCode::NOT_COORDINATOR),
-                4 => cluster.on(ApiKey::END_TXN).times(1).error(ErrorCode::UNKNOWN_SERVER_ERROR),
+                1 => cluster.on_api(ApiKey::END_TXN).times(1).disconnect(),
+                2 => cluster.on_api(ApiKey::END_TXN).times(2).error(ErrorCode::CONCURRENT_TRANSACTIONS),
+                3 => cluster.on_api(ApiKey::END_TXN).times(1).error(ErrorCode::NOT_COORDINATOR),
+                4 => cluster.on_api(ApiKey::END_TXN).times(1).error(ErrorCode::UNKNOWN_SERVER_ERROR),
                 _ => {}
             }
             transaction.commit().await?;
@@ -132,7 +132,7 @@ async fn a_commit_that_surely_did_not_happen_can_be_aborted() -> Result<(), Erro
         let raw = producer(&cluster).await?.raw();
         raw.begin()?;
         raw.enqueue(record("a")).await?.await?;
-        cluster.on(ApiKey::END_TXN).times(1).error(ErrorCode::TRANSACTION_ABORTABLE);
+        cluster.on_api(ApiKey::END_TXN).times(1).error(ErrorCode::TRANSACTION_ABORTABLE);
         let failure = raw.commit().await.expect_err("refused");
         assert!(matches!(&failure, CommitFailure::NotCommitted(error) if error.is_abortable()), "{failure:?}");
         raw.abort().await?;
@@ -150,8 +150,8 @@ async fn a_refusal_after_a_lost_answer_leaves_the_outcome_unknown() -> Result<()
         let raw = producer(&cluster).await?.raw();
         raw.begin()?;
         raw.enqueue(record("a")).await?.await?;
-        cluster.on(ApiKey::END_TXN).times(1).disconnect();
-        cluster.on(ApiKey::END_TXN).times(1).error(ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
+        cluster.on_api(ApiKey::END_TXN).times(1).disconnect();
+        cluster.on_api(ApiKey::END_TXN).times(1).error(ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
         let failure = raw.commit().await.expect_err("refused");
         assert!(matches!(&failure, CommitFailure::Unknown(error) if error.is_in_doubt()), "{failure:?}");
     }
@@ -171,7 +171,7 @@ async fn a_record_that_fails_makes_the_commit_fail_and_the_next_transaction_work
         let mut producer = producer(&cluster).await?;
         let transaction = producer.begin();
         transaction.send(record("a")).await?;
-        cluster.on(ApiKey::PRODUCE).times(1).error(ErrorCode::INVALID_RECORD);
+        cluster.on_api(ApiKey::PRODUCE).times(1).error(ErrorCode::INVALID_RECORD);
         transaction.enqueue(record("b")).await?;
         let error = transaction.commit().await.expect_err("a record failed");
         assert_eq!(error.kind(), ErrorKind::Aborted);
@@ -275,7 +275,7 @@ async fn offsets_that_are_refused_leave_the_transaction_open() -> Result<(), Err
         let offsets: Offsets = [(("t", 0).into(), Offset::new(7))].into_iter().collect();
         raw.begin()?;
         drop(raw.enqueue(record("a")).await?);
-        cluster.on(ApiKey::TXN_OFFSET_COMMIT).times(1).error(ErrorCode::ILLEGAL_GENERATION);
+        cluster.on_api(ApiKey::TXN_OFFSET_COMMIT).times(1).error(ErrorCode::ILLEGAL_GENERATION);
         let error = raw.send_offsets(&offsets, &group).await.expect_err("a stale generation");
         assert_eq!((error.kind(), error.code()), (ErrorKind::Rebalanced, Some(ErrorCode::ILLEGAL_GENERATION)));
         raw.send_offsets(&offsets, &group).await?;
@@ -317,7 +317,7 @@ async fn a_commit_that_is_dropped_goes_on_and_can_be_awaited_again() -> Result<(
     let raw = producer(&cluster).await?.raw();
     raw.begin()?;
     drop(raw.enqueue(record("a")).await?);
-    cluster.on(ApiKey::END_TXN).times(3).error(ErrorCode::COORDINATOR_NOT_AVAILABLE);
+    cluster.on_api(ApiKey::END_TXN).times(3).error(ErrorCode::COORDINATOR_NOT_AVAILABLE);
     let dropped = tokio::time::timeout(Duration::from_millis(1), raw.commit()).await;
     assert!(dropped.is_err(), "the coordinator was away");
     assert_eq!(raw.begin().expect_err("the end is not known").kind(), ErrorKind::WouldBlock);

@@ -3,6 +3,10 @@
 mod broker;
 mod cluster;
 mod driver;
+pub mod faults;
 
-pub use cluster::{ClusterRecord, FaultRule, RequestLog, StartError, TestCluster, TestClusterBuilder};
+pub use cluster::{
+    AnyRequest, ApiCoverage, ClusterRecord, Coverage, Expectation, FaultRule, LoggedRequest, Outcome, Parked, Reaction,
+    RequestLog, StartError, TestCluster, TestClusterBuilder, VersionCoverage,
+};
 pub use driver::{DriverOptions, DriverRecord, TestInput, TestOutput, TopologyTestDriver};

@@ -53,7 +53,7 @@ async fn reading_and_membership_survive_disconnects() -> Result<(), Error> {
     let mut feeder = Feeder::connect(&cluster.bootstrap_servers(), 0);
     let mut consumer = consumer(&cluster).group_id("g").topics(["t"]).build().await?;
     for api in [ApiKey::FETCH, ApiKey::JOIN_GROUP, ApiKey::SYNC_GROUP, ApiKey::OFFSET_FETCH, ApiKey::LIST_OFFSETS] {
-        cluster.on(api).times(1).disconnect();
+        cluster.on_api(api).times(1).disconnect();
     }
     feeder.write("t", 0, &["a"]);
     assert_eq!(read(&mut consumer, 1).await?, ["a"]);
@@ -102,7 +102,7 @@ async fn a_commit_that_is_refused_for_long_does_not_keep_its_member_from_rejoini
     let mut first = builder().heartbeat_interval(Duration::from_millis(100)).build().await?;
     assert_eq!(read(&mut first, 1).await?, ["a"]);
     let member = first.group_metadata().member_id;
-    cluster.on(ApiKey::OFFSET_COMMIT).times(usize::MAX).error(ErrorCode::COORDINATOR_LOAD_IN_PROGRESS);
+    cluster.on_api(ApiKey::OFFSET_COMMIT).always().error(ErrorCode::COORDINATOR_LOAD_IN_PROGRESS);
     let mut second = builder().build().await?;
     let joining = tokio::time::timeout(Duration::from_secs(1), second.poll());
     let (refused, _) = tokio::join!(soon(first.commit()), joining);
@@ -128,7 +128,7 @@ async fn a_lost_fetch_session_is_opened_again() -> Result<(), Error> {
     let mut consumer = consumer(&cluster).build().await?;
     consumer.assign([("t", 0)]);
     assert_eq!(read(&mut consumer, 1).await?, ["a"]);
-    cluster.on(ApiKey::FETCH).times(1).error(ErrorCode::FETCH_SESSION_ID_NOT_FOUND);
+    cluster.on_api(ApiKey::FETCH).times(1).error(ErrorCode::FETCH_SESSION_ID_NOT_FOUND);
     feeder.write("t", 0, &["b"]);
     assert_eq!(read(&mut consumer, 1).await?, ["b"]);
     Ok(())

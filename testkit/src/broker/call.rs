@@ -1,5 +1,6 @@
 //! A request on its way: who sent it, in which version, and what becomes of it.
 
+use bytes::Bytes;
 use millstream_protocol::NodeId;
 use millstream_protocol::frame::Frame;
 use millstream_protocol::messages::StrBytes;
@@ -39,6 +40,8 @@ pub(crate) struct Call {
     pub(crate) client_id: StrBytes,
     pub(crate) version: i16,
     pub(crate) correlation_id: i32,
+    /// It was held back once: the rules have had their say.
+    pub(crate) is_held: bool,
 }
 
 /// What a handler decides.
@@ -63,6 +66,8 @@ pub(crate) struct Reply {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Frame(Frame),
+    /// Bytes that are no Kafka answer, their size included.
+    Raw(Bytes),
     Silence,
     Close,
 }

@@ -3,6 +3,7 @@
 use super::call::ListenerId;
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 
 /// One broker.
@@ -34,38 +35,64 @@ impl Node {
 
 /// All brokers, by id.
 #[derive(Debug, Clone)]
-pub(crate) struct Nodes(Vec<Node>);
+pub(crate) struct Nodes {
+    all: Vec<Node>,
+    /// Coordinators that a test has chosen.
+    coordinators: BTreeMap<String, NodeId>,
+    /// The controller that a test has chosen.
+    controller: Option<NodeId>,
+    /// Those that serve, but that Metadata does not name.
+    hidden: BTreeSet<NodeId>,
+}
 
 impl Nodes {
     pub(crate) fn new(nodes: Vec<Node>) -> Self {
-        Self(nodes)
+        Self { all: nodes, coordinators: BTreeMap::new(), controller: None, hidden: BTreeSet::new() }
     }
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
     pub(crate) fn up(&self) -> impl Iterator<Item = &Node> {
-        self.0.iter().filter(|node| node.is_up)
+        self.all.iter().filter(|node| node.is_up)
     }
     pub(crate) fn all(&self) -> &[Node] {
-        &self.0
+        &self.all
     }
     pub(crate) fn find(&self, id: NodeId) -> Option<&Node> {
-        self.0.iter().find(|node| node.id == id)
+        self.all.iter().find(|node| node.id == id)
     }
     pub(crate) fn is_up(&self, id: NodeId) -> bool {
         self.find(id).is_some_and(|node| node.is_up)
     }
     pub(crate) fn set_up(&mut self, id: NodeId, is_up: bool) {
-        if let Some(node) = self.0.iter_mut().find(|node| node.id == id) {
+        if let Some(node) = self.all.iter_mut().find(|node| node.id == id) {
             node.is_up = is_up;
         }
     }
-    /// The first that is up.
-    pub(crate) fn controller(&self) -> Option<&Node> {
-        self.up().next()
+    /// Those that Metadata names.
+    pub(crate) fn visible(&self) -> impl Iterator<Item = &Node> {
+        self.up().filter(|node| !self.hidden.contains(&node.id))
     }
-    /// Who coordinates a group or a transactional id: the id's hash chooses, among those that are up.
+    pub(crate) fn set_hidden(&mut self, id: NodeId, is_hidden: bool) {
+        let _was = if is_hidden { self.hidden.insert(id) } else { self.hidden.remove(&id) };
+    }
+    /// The one that was chosen, or the first that is up.
+    pub(crate) fn controller(&self) -> Option<&Node> {
+        let chosen = self.controller.and_then(|id| self.up().find(|node| node.id == id));
+        chosen.or_else(|| self.up().next())
+    }
+    pub(crate) fn set_controller(&mut self, id: NodeId) {
+        self.controller = Some(id);
+    }
+    pub(crate) fn set_coordinator(&mut self, key: &str, id: NodeId) {
+        self.coordinators.insert(key.to_owned(), id);
+    }
+    /// Who coordinates a group or a transactional id: the one that was chosen, or one by the id's hash; among those that are up.
     pub(crate) fn coordinator(&self, key: &str) -> Option<&Node> {
+        let chosen = self.coordinators.get(key).and_then(|id| self.up().find(|node| node.id == *id));
+        if chosen.is_some() {
+            return chosen;
+        }
         let up: Vec<&Node> = self.up().collect();
         up.get(hash(key).checked_rem(up.len())?).copied()
     }
@@ -73,7 +100,7 @@ impl Nodes {
     pub(crate) fn replicas(&self, seed: &str, index: usize, factor: usize) -> Vec<NodeId> {
         let start = hash(seed).wrapping_add(index);
         (0..factor.min(self.len()))
-            .filter_map(|step| self.0.get(start.wrapping_add(step) % self.len()))
+            .filter_map(|step| self.all.get(start.wrapping_add(step) % self.len()))
             .map(|node| node.id)
             .collect()
     }

@@ -15,6 +15,8 @@ pub(crate) enum TimerKey {
     Group(StrBytes),
     /// A transactional id's timeout or its markers.
     Transaction(StrBytes),
+    /// A request or an answer that a rule has delayed, by its number.
+    Late(u64),
 }
 
 /// One instant per key.

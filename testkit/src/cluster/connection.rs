@@ -56,6 +56,7 @@ impl Connection {
                     Outcome::Frame(frame) => {
                         self.stream.write_all_buf(&mut Segments(frame.into_segments().into())).await?
                     }
+                    Outcome::Raw(bytes) => self.stream.write_all(&bytes).await?,
                     Outcome::Silence => {}
                     Outcome::Close => return Ok(()),
                 }

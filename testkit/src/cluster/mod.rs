@@ -3,21 +3,31 @@
 mod builder;
 mod clock;
 mod connection;
+mod coverage;
+mod expectation;
 mod fault_rule;
+mod faults;
+mod logged;
 mod node;
+mod parked;
 mod records;
 mod request_log;
 mod shared;
 mod thread;
+mod topology;
 
 pub use builder::{StartError, TestClusterBuilder};
-pub use fault_rule::FaultRule;
+pub use coverage::{ApiCoverage, Coverage, VersionCoverage};
+pub use expectation::Expectation;
+pub use fault_rule::{AnyRequest, FaultRule, Reaction};
+pub use logged::{LoggedRequest, Outcome};
+pub use parked::Parked;
 pub use records::ClusterRecord;
 pub use request_log::RequestLog;
 
 use crate::broker::Broker;
 use millstream_client::ClientSource;
-use millstream_protocol::{ApiKey, NodeId, Offset, TopicName, TopicPartition};
+use millstream_protocol::TopicName;
 use node::Nodes;
 use shared::Shared;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -114,23 +124,13 @@ impl TestCluster {
     ///
     /// Waiting changes nothing.
     pub async fn wait_for_records(&self, topic: &str, count: usize) -> Vec<ClusterRecord> {
-        let mut changes = self.shared.changes();
-        let wait = async {
-            loop {
-                changes.mark_unchanged();
-                // Decoding is worth its while only if there can be enough.
-                if self.shared.look(|broker| broker.offsets_taken(topic)) >= u64::try_from(count).unwrap_or(u64::MAX) {
-                    let records = self.records(topic);
-                    if records.len() >= count {
-                        return records;
-                    }
-                }
-                if changes.changed().await.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            }
+        let look = || {
+            // Decoding is worth its while only if there can be enough.
+            let taken = self.shared.look(|broker| broker.offsets_taken(topic));
+            let may_be = taken >= u64::try_from(count).unwrap_or(u64::MAX);
+            may_be.then(|| self.records(topic)).filter(|records| records.len() >= count)
         };
-        match tokio::time::timeout(PATIENCE, wait).await {
+        match tokio::time::timeout(PATIENCE, self.until(look)).await {
             Ok(records) => records,
             Err(_) => {
                 let values = self.values(topic);
@@ -138,58 +138,30 @@ impl TestCluster {
             }
         }
     }
+    /// Waits until a look at the cluster finds something.
+    async fn until<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
+        let mut changes = self.shared.changes();
+        loop {
+            changes.mark_unchanged();
+            if let Some(found) = look() {
+                return found;
+            }
+            if changes.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+    /// The same; after a minute it fails the test with all that was asked.
+    async fn wait_until<T>(&self, what: &str, look: impl FnMut() -> Option<T>) -> T {
+        match tokio::time::timeout(PATIENCE, self.until(look)).await {
+            Ok(found) => found,
+            Err(_) => panic!("waited {PATIENCE:?} for {what}; all that came:\n{}", self.requests().text()),
+        }
+    }
     /// What the brokers were asked.
     #[must_use]
     pub fn requests(&self) -> RequestLog<'_> {
         RequestLog::new(self)
-    }
-
-    /// Begins a rule for requests of an API: `cluster.on(ApiKey::PRODUCE).times(2).error(code)`.
-    pub fn on(&self, api: ApiKey) -> FaultRule<'_> {
-        FaultRule::new(self, api)
-    }
-    /// Takes a broker down, without a goodbye: its connections end, its port is closed, others lead what it led.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such broker.
-    pub fn crash(&self, node: impl Into<NodeId>) {
-        let node = node.into();
-        self.nodes().crash(node);
-        self.with_broker(|broker| broker.crash(node));
-    }
-    /// Brings it back, with its data, at the same address.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such broker, or another program has taken its port meanwhile.
-    pub fn restart(&self, node: impl Into<NodeId>) {
-        let node = node.into();
-        let listens = self.nodes().restart(node, &self.shared);
-        assert!(listens.is_ok(), "node {node} cannot listen again: {listens:?}");
-        self.with_broker(|broker| broker.restart(node));
-    }
-    /// Lets another broker lead.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such partition, or the broker is not up.
-    pub fn move_leader(&self, partition: impl Into<TopicPartition>, to: impl Into<NodeId>) {
-        let (partition, to) = (partition.into(), to.into());
-        let moved =
-            self.with_broker(|broker| broker.move_leader(partition.topic.as_str(), partition.partition.get(), to));
-        assert!(moved, "the leader of {partition} cannot move to node {to}: one of the two is not there");
-    }
-    /// Flips a bit in the stored batch that holds this offset, as a failing disk does: its checksum is wrong from now on.
-    ///
-    /// # Panics
-    ///
-    /// When no batch holds it.
-    pub fn corrupt(&self, partition: impl Into<TopicPartition>, offset: impl Into<Offset>) {
-        let (partition, offset) = (partition.into(), offset.into());
-        let spoilt =
-            self.with_broker(|broker| broker.spoil(partition.topic.as_str(), partition.partition.get(), offset.get()));
-        assert!(spoilt, "no batch of {partition} holds offset {offset}");
     }
 
     fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {

@@ -14,6 +14,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+/// How long a broker may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -28,7 +31,7 @@ impl Connection {
         let servers = cluster.bootstrap_servers();
         let address = servers.split(',').nth(index).expect("the cluster has such a broker");
         let stream = TcpStream::connect(address).expect("the broker listens");
-        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout can be set");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
         Self { stream, buffer: FrameBuffer::new(64 << 20), sent: 0, answered: 0 }
     }
     /// Asks, and waits for the answer.
@@ -66,6 +69,28 @@ impl Connection {
         let (id, response) = frame::decode_response::<R>(version, payload).expect("the answer can be read");
         assert_eq!(id, self.answered, "answers come in the order of the questions");
         response
+    }
+    /// Whether anything comes within this time: bytes, or the end.
+    pub(crate) fn has_input(&mut self, within: Duration) -> bool {
+        self.stream.set_read_timeout(Some(within)).expect("a timeout can be set");
+        let peeked = self.stream.peek(&mut [0]);
+        self.stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        peeked.is_ok()
+    }
+    /// The next frame, if its bytes make one within this time.
+    pub(crate) fn try_payload(&mut self, within: Duration) -> Option<Bytes> {
+        loop {
+            match self.buffer.next_frame() {
+                Ok(Some(payload)) => return Some(payload),
+                Ok(None) if self.has_input(within) => {}
+                Ok(None) | Err(_) => return None,
+            }
+            let mut chunk = [0; 64 << 10];
+            match self.stream.read(&mut chunk) {
+                Ok(0) | Err(_) => return None,
+                Ok(count) => self.buffer.extend(&chunk[..count]),
+            }
+        }
     }
     /// The next frame; none when the broker hangs up.
     pub(crate) fn payload(&mut self) -> Option<Bytes> {

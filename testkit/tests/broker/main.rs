@@ -3,10 +3,13 @@
 mod apis;
 mod client;
 mod cluster;
+mod faults;
 mod fetching;
 mod groups;
 mod hostile;
+mod looking;
 mod offsets;
 mod producing;
 mod topics;
+mod topology;
 mod transactions;

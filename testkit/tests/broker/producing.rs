@@ -113,13 +113,13 @@ async fn who_does_not_lead_names_who_does() {
 async fn faults_are_used_up() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;
     let mut connection = Connection::to(&cluster, 0);
-    cluster.on(ApiKey::PRODUCE).times(2).error(ErrorCode::NOT_ENOUGH_REPLICAS);
+    cluster.on_api(ApiKey::PRODUCE).times(2).error(ErrorCode::NOT_ENOUGH_REPLICAS);
     let records = batch(&["a"], &Stamp::plain());
     for expected in [ErrorCode::NOT_ENOUGH_REPLICAS, ErrorCode::NOT_ENOUGH_REPLICAS, ErrorCode::NONE] {
         let response = connection.call(9, &produce("t", 0, records.clone(), None));
         assert_eq!(ErrorCode::new(produced(&response).0), expected);
     }
-    cluster.on(ApiKey::FETCH).disconnect();
+    cluster.on_api(ApiKey::FETCH).disconnect();
     connection.send(12, &fetch("t", 0, 0, 0));
     assert_eq!(connection.payload(), None);
     assert_eq!(values(&Connection::to(&cluster, 0).call(12, &fetch("t", 0, 0, 0))), ["a"]);

@@ -27,6 +27,8 @@ pub(crate) struct Want {
     pub(crate) leader_epoch: i32,
     pub(crate) last_fetched_epoch: i32,
     pub(crate) max_bytes: usize,
+    /// What it is to fail with, whatever there is.
+    pub(crate) fault: Option<ErrorCode>,
 }
 impl Want {
     /// Whether it is the same partition, by whichever name requests of its version use.
@@ -82,6 +84,7 @@ impl Broker {
         plan.min_bytes == 0 || plan.wants.is_empty()
     }
     fn check_want(&self, plan: &Plan, want: &Want) -> Result<&Partition, ErrorCode> {
+        want.fault.map_or(Ok(()), Err)?;
         let (_, partition) = want.find(self)?;
         partition.check_leader(plan.call.node, want.leader_epoch)?;
         let readable = partition.log.start()..=partition.log.end();

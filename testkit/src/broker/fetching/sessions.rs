@@ -175,6 +175,7 @@ fn wants(topics: &[FetchTopic]) -> Vec<Want> {
             leader_epoch: partition.current_leader_epoch,
             last_fetched_epoch: partition.last_fetched_epoch,
             max_bytes: usize::try_from(partition.partition_max_bytes).unwrap_or(0),
+            fault: None,
         };
         topic.partitions.iter().map(want).collect::<Vec<_>>()
     };

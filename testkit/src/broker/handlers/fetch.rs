@@ -3,12 +3,12 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::fetching::plan::{IDS_SINCE, Plan, refused};
+use crate::broker::fetching::plan::{IDS_SINCE, Plan, Want, refused};
 use crate::broker::log::Isolation;
-use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::fetch_request::FetchTopic;
 use millstream_protocol::messages::fetch_response::FetchableTopicResponse;
 use millstream_protocol::messages::{FetchRequest, FetchResponse};
+use millstream_protocol::{ApiKey, ErrorCode};
 use std::time::Duration;
 
 pub(super) struct Fetch;
@@ -16,10 +16,13 @@ pub(super) struct Fetch;
 impl Handler for Fetch {
     type Request = FetchRequest;
     fn handle(broker: &mut Broker, call: &Call, request: FetchRequest) -> Answer<FetchResponse> {
-        let (wants, session) = match broker.fetch_sessions.resolve(&request, call.version >= IDS_SINCE) {
+        let (mut wants, session) = match broker.fetch_sessions.resolve(&request, call.version >= IDS_SINCE) {
             Ok(resolved) => resolved,
             Err(code) => return Answer::Reply(FetchResponse { error_code: code.get(), ..FetchResponse::default() }),
         };
+        if broker.has_partition_faults() {
+            wants.iter_mut().for_each(|want| want.fault = broker.fault_of(call, want));
+        }
         let size = |bytes: i32| usize::try_from(bytes).unwrap_or(0);
         let plan = Plan {
             call: call.clone(),
@@ -50,5 +53,13 @@ impl Handler for Fetch {
             return FetchResponse { error_code: code.get(), ..FetchResponse::default() };
         }
         FetchResponse { responses: request.topics.iter().map(topic).collect(), ..FetchResponse::default() }
+    }
+}
+
+impl Broker {
+    /// What a rule wants a partition to fail with.
+    fn fault_of(&mut self, call: &Call, want: &Want) -> Option<ErrorCode> {
+        let name = want.find(self).map(|(topic, _)| topic.name.clone()).ok()?;
+        self.partition_fault(ApiKey::FETCH, call, &name, want.partition).err()
     }
 }

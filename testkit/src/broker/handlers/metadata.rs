@@ -37,7 +37,7 @@ impl Handler for Metadata {
         let operations = if request.include_cluster_authorized_operations { CLUSTER_OPERATIONS } else { i32::MIN };
         Answer::Reply(
             MetadataResponse::default()
-                .with_brokers(broker.nodes.up().map(|node| describe_node(node, call.listener)).collect())
+                .with_brokers(broker.nodes.visible().map(|node| describe_node(node, call.listener)).collect())
                 .with_cluster_id(Some(broker.cluster_id.clone()))
                 .with_controller_id(BrokerId(broker.nodes.controller().map_or(-1, |node| node.id.get())))
                 .with_topics(topics)

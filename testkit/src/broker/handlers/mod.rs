@@ -39,7 +39,8 @@ mod txn_offset_commit;
 mod write_txn_markers;
 
 use super::call::{Answer, Call, Outcome};
-use super::{Broker, Effect, encode};
+use super::faults::Judged;
+use super::{Broker, encode};
 use bytes::Bytes;
 use millstream_protocol::api::{self, VersionRange};
 use millstream_protocol::messages::Request;
@@ -112,7 +113,7 @@ pub(super) fn versions(api: ApiKey) -> Option<VersionRange> {
     SERVED.contains(&api).then(|| api::supported(api)).flatten()
 }
 /// All APIs that this broker serves.
-pub(super) fn all_versions() -> impl Iterator<Item = (ApiKey, VersionRange)> {
+pub(crate) fn all_versions() -> impl Iterator<Item = (ApiKey, VersionRange)> {
     let mut served = SERVED.to_vec();
     served.sort_unstable();
     served.into_iter().filter_map(|api| Some((api, versions(api)?)))
@@ -129,11 +130,12 @@ pub(super) fn dispatch(broker: &mut Broker, api: ApiKey, call: &Call, body: Byte
 }
 
 fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Outcome> {
+    let kept = body.clone();
     let Ok(request) = frame::decode_request::<H::Request>(call.version, body) else { return Some(Outcome::Close) };
-    match broker.faults.take(H::Request::KEY, call.node) {
-        Some(Effect::Disconnect) => return Some(Outcome::Close),
-        Some(Effect::Error(code)) => return Some(encode::<H::Request>(call, &H::refuse(&request, code))),
-        None => {}
+    match broker.judge(H::Request::KEY, call, &kept, &request) {
+        Judged::Serve => {}
+        Judged::Refuse(code) => return Some(encode::<H::Request>(call, &H::refuse(&request, code))),
+        Judged::Done(outcome) => return outcome,
     }
     match H::handle(broker, call, request) {
         Answer::Reply(response) => Some(encode::<H::Request>(call, &response)),

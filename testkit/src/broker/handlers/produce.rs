@@ -13,13 +13,13 @@ use crate::broker::transactions::transaction::Identity;
 use bytes::Bytes;
 use hashbrown::HashSet;
 use millstream_protocol::Decompressor;
-use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use millstream_protocol::messages::produce_response::{
     BatchIndexAndErrorMessage, LeaderIdAndEpoch, NodeEndpoint, PartitionProduceResponse, TopicProduceResponse,
 };
 use millstream_protocol::messages::{ProduceRequest, ProduceResponse, StrBytes};
 use millstream_protocol::record::{CrcCheck, batches};
+use millstream_protocol::{ApiKey, ErrorCode};
 
 /// From this version on a leader is named to those who asked somebody else (KIP-951).
 const HINTS_SINCE: i16 = 10;
@@ -120,6 +120,10 @@ fn try_write(
     asked: &TopicProduceData,
     data: &PartitionProduceData,
 ) -> Result<Written, ErrorCode> {
+    if broker.has_partition_faults() {
+        let name = find(broker, call, asked)?.name.clone();
+        broker.partition_fault(ApiKey::PRODUCE, call, &name, data.index)?;
+    }
     let nodes = &broker.nodes;
     let topic = find(broker, call, asked)?;
     if topic.is_internal() {

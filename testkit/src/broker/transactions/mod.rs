@@ -14,6 +14,8 @@ use transaction::{Ending, Identity, State, TakeOver, Transaction};
 
 /// The coordinator's own term, in markers. It never moves here.
 pub(crate) const COORDINATOR_EPOCH: i32 = 0;
+/// When held markers would be written by themselves.
+const NEVER: millstream_protocol::Timestamp = millstream_protocol::Timestamp::from_millis(i64::MAX);
 
 /// The transactional ids, and the next free producer id.
 #[derive(Debug, Default)]
@@ -122,8 +124,29 @@ impl Broker {
     fn marker_time(&mut self, id: &str) -> Result<millstream_protocol::Timestamp, ErrorCode> {
         let transaction = self.transactions.find_mut(id)?;
         let has_none = transaction.partitions.is_empty() && transaction.groups.is_empty();
-        let delay = if has_none { 0 } else { self.settings.marker_delay_ms.unsigned_abs() };
-        Ok(self.now + Duration::from_millis(delay))
+        let delay = Duration::from_millis(self.settings.marker_delay_ms.unsigned_abs());
+        Ok(match has_none {
+            true => self.now,
+            false if self.faults.holds_markers => NEVER,
+            false => self.now + delay,
+        })
+    }
+    /// From here on transactions stay prepared: their ends are not written.
+    pub(crate) fn hold_markers(&mut self) {
+        self.faults.holds_markers = true;
+    }
+    /// Writes the ends that were held, and lets later ones be written.
+    pub(crate) fn release_markers(&mut self) {
+        self.faults.holds_markers = false;
+        let now = self.now;
+        let mut held = Vec::new();
+        for (id, transaction) in &mut self.transactions.by_id {
+            if let State::Prepared { until, .. } = &mut transaction.state {
+                *until = now;
+                held.push(id.clone());
+            }
+        }
+        held.iter().for_each(|id| self.advance_transaction(id));
     }
     fn fence(&mut self, id: &str) {
         let Ok(until) = self.marker_time(id) else { return };

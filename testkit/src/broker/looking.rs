@@ -1,0 +1,53 @@
+//! What a test sees of the cluster.
+
+use super::faults::Faults;
+use super::log::Isolation;
+use super::log::producers::Aborted;
+use super::request_log::RequestLog;
+use super::{Broker, topics};
+use bytes::Bytes;
+
+impl Broker {
+    pub(crate) fn has_topic(&self, topic: &str) -> bool {
+        self.topics.find(topic).is_some()
+    }
+    pub(crate) fn faults(&self) -> &Faults {
+        &self.faults
+    }
+    pub(crate) fn faults_mut(&mut self) -> &mut Faults {
+        &mut self.faults
+    }
+    pub(crate) fn request_log(&self) -> &RequestLog {
+        &self.log
+    }
+    /// How many records of a partition fetches have carried away.
+    pub(crate) fn fetched_records(&self, topic: &str) -> Vec<u64> {
+        self.topics
+            .find(topic)
+            .map(|topic| topic.partitions.iter().map(|partition| partition.fetched_records).collect())
+            .unwrap_or_default()
+    }
+    /// What a reader of committed records would find in a topic, by partition.
+    pub(crate) fn committed(&self, topic: &str) -> Vec<Committed> {
+        let Some(topic) = self.topics.find(topic) else { return Vec::new() };
+        let look = |partition: &topics::topic::Partition| Committed {
+            batches: partition.log.batches_below(Isolation::ReadCommitted).map(|batch| batch.bytes().clone()).collect(),
+            aborted: partition.log.aborted_between(i64::MIN, i64::MAX),
+        };
+        topic.partitions.iter().map(look).collect()
+    }
+    /// How many offsets of a topic are taken: no fewer than it has records.
+    pub(crate) fn offsets_taken(&self, topic: &str) -> u64 {
+        let span = |partition: &topics::topic::Partition| {
+            u64::try_from(partition.log.end() - partition.log.start()).unwrap_or(0)
+        };
+        self.topics.find(topic).map_or(0, |topic| topic.partitions.iter().map(span).sum())
+    }
+}
+
+/// A partition's stored batches below the last stable offset, markers among them, and which transactions were aborted.
+#[derive(Debug)]
+pub(crate) struct Committed {
+    pub(crate) batches: Vec<Bytes>,
+    pub(crate) aborted: Vec<Aborted>,
+}

@@ -1,0 +1,60 @@
+//! Faults of requests: rules and plans, and what became of them.
+
+use super::{AnyRequest, FaultRule, TestCluster};
+use crate::broker::Rule;
+use crate::faults::{FaultPlan, FaultPlanError, FaultState};
+use millstream_protocol::ApiKey;
+use millstream_protocol::messages::Request;
+
+impl TestCluster {
+    /// Begins a rule for requests of a type: `cluster.on::<ProduceRequest>().times(2).error(code)`.
+    pub fn on<R: Request>(&self) -> FaultRule<'_, R> {
+        FaultRule::new(self, Some(R::KEY))
+    }
+    /// Begins a rule for requests of an API, whatever is in them: `cluster.on_api(ApiKey::PRODUCE).disconnect()`.
+    pub fn on_api(&self, api: ApiKey) -> FaultRule<'_, AnyRequest> {
+        FaultRule::new(self, Some(api))
+    }
+    /// Begins a rule for all requests.
+    pub fn on_any(&self) -> FaultRule<'_, AnyRequest> {
+        FaultRule::new(self, None)
+    }
+    /// Adds a plan of faults; returns its number.
+    ///
+    /// # Errors
+    ///
+    /// When the plan cannot be: see [`FaultPlan::check`].
+    pub fn add_faults(&self, plan: FaultPlan) -> Result<u64, FaultPlanError> {
+        plan.check()?;
+        Ok(self.with_broker(|broker| broker.faults_mut().add(Rule::from(plan))))
+    }
+    /// All rules and plans since the last clearing, oldest first, also those that are used up.
+    #[must_use]
+    pub fn faults(&self) -> Vec<FaultState> {
+        self.shared.look(|broker| broker.faults().states())
+    }
+    /// What became of one of them.
+    #[must_use]
+    pub fn fault(&self, id: u64) -> Option<FaultState> {
+        self.faults().into_iter().find(|state| state.id == id)
+    }
+    /// Takes one away; says whether it was there and not used up.
+    pub fn remove_fault(&self, id: u64) -> bool {
+        self.with_broker(|broker| broker.faults_mut().remove(id))
+    }
+    /// Takes all away, and forgets those that are used up.
+    pub fn clear_faults(&self) {
+        self.with_broker(|broker| broker.faults_mut().clear());
+    }
+    /// Fails the test if a rule or a plan still waits for requests: the fault that was to happen did not. Those without an end have been
+    /// used if they have met one request.
+    ///
+    /// # Panics
+    ///
+    /// When there is one, with all of them.
+    pub fn assert_faults_used(&self) {
+        let is_unused = |state: &FaultState| state.left.map_or(state.used == 0, |left| left > 0);
+        let unused: Vec<FaultState> = self.faults().into_iter().filter(is_unused).collect();
+        assert!(unused.is_empty(), "these faults were not used up: {unused:#?}");
+    }
+}

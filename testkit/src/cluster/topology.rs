@@ -1,0 +1,147 @@
+//! Nodes that go, stand still and come back; leaders, coordinators and controllers that move; topics made anew; disks that fail.
+
+use super::TestCluster;
+use millstream_protocol::{NodeId, Offset, TopicPartition};
+
+impl TestCluster {
+    /// Takes a broker down, without a goodbye: its connections end, its port is closed, others lead what it led.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such broker.
+    pub fn crash(&self, node: impl Into<NodeId>) {
+        let node = node.into();
+        self.nodes().crash(node);
+        self.with_broker(|broker| broker.crash(node));
+    }
+    /// Brings it back, with its data, at the same address.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such broker, or another program has taken its port meanwhile.
+    pub fn restart(&self, node: impl Into<NodeId>) {
+        let node = node.into();
+        let listens = self.nodes().restart(node, &self.shared);
+        assert!(listens.is_ok(), "node {node} cannot listen again: {listens:?}");
+        self.with_broker(|broker| broker.restart(node));
+    }
+    /// Lets another broker lead.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such partition, or the broker is not up.
+    pub fn move_leader(&self, partition: impl Into<TopicPartition>, to: impl Into<NodeId>) {
+        let (partition, to) = (partition.into(), to.into());
+        let moved =
+            self.with_broker(|broker| broker.move_leader(partition.topic.as_str(), partition.partition.get(), to));
+        assert!(moved, "the leader of {partition} cannot move to node {to}: one of the two is not there");
+    }
+    /// Flips a bit in the stored batch that holds this offset, as a failing disk does: its checksum is wrong from now on.
+    ///
+    /// # Panics
+    ///
+    /// When no batch holds it.
+    pub fn corrupt(&self, partition: impl Into<TopicPartition>, offset: impl Into<Offset>) {
+        let (partition, offset) = (partition.into(), offset.into());
+        let spoilt =
+            self.with_broker(|broker| broker.spoil(partition.topic.as_str(), partition.partition.get(), offset.get()));
+        assert!(spoilt, "no batch of {partition} holds offset {offset}");
+    }
+    /// Lets nobody lead a partition, until [`move_leader`](Self::move_leader) says who does.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such partition.
+    pub fn depose_leader(&self, partition: impl Into<TopicPartition>) {
+        let partition = partition.into();
+        let done = self.with_broker(|broker| broker.depose(partition.topic.as_str(), partition.partition.get()));
+        assert!(done, "there is no {partition}");
+    }
+    /// Begins a new leader epoch under the same leader.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such partition.
+    pub fn bump_leader_epoch(&self, partition: impl Into<TopicPartition>) {
+        let partition = partition.into();
+        let done =
+            self.with_broker(|broker| broker.bump_leader_epoch(partition.topic.as_str(), partition.partition.get()));
+        assert!(done, "there is no {partition}");
+    }
+    /// Lets a broker stand still, as under a debugger or a stop signal: connections stay open, nothing is read as a request or answered, and
+    /// nobody takes its place.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such broker.
+    pub fn pause(&self, node: impl Into<NodeId>) {
+        let node = self.known(node.into());
+        self.with_broker(|broker| broker.pause(node));
+    }
+    /// Lets it move on, with what came meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such broker.
+    pub fn resume(&self, node: impl Into<NodeId>) {
+        let node = self.known(node.into());
+        self.with_broker(|broker| broker.resume(node));
+    }
+    /// Leaves a broker out of what Metadata names. It goes on serving those who know it.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such broker.
+    pub fn hide(&self, node: impl Into<NodeId>) {
+        let node = self.known(node.into());
+        self.with_broker(|broker| broker.set_hidden(node, true));
+    }
+    /// Lets Metadata name it again.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such broker.
+    pub fn show(&self, node: impl Into<NodeId>) {
+        let node = self.known(node.into());
+        self.with_broker(|broker| broker.set_hidden(node, false));
+    }
+    /// Lets a broker be the controller, while it is up.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such broker.
+    pub fn move_controller(&self, to: impl Into<NodeId>) {
+        let node = self.known(to.into());
+        self.with_broker(|broker| broker.set_controller(node));
+    }
+    /// Lets a broker coordinate a group or a transactional id, while it is up. The others refuse it from then on.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such broker.
+    pub fn move_coordinator(&self, id: &str, to: impl Into<NodeId>) {
+        let node = self.known(to.into());
+        self.with_broker(|broker| broker.set_coordinator(id, node));
+    }
+    /// Deletes a topic and makes one of the same name, with as many partitions and the same options: empty, with another id.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such topic.
+    pub fn recreate_topic(&self, name: &str) {
+        let done = self.with_broker(|broker| broker.recreate_topic(name));
+        assert!(done, "there is no topic `{name}`");
+    }
+    /// From here on transactions that end stay prepared: no markers are written, and whoever wants the next one is told to wait.
+    pub fn hold_transaction_markers(&self) {
+        self.with_broker(crate::broker::Broker::hold_markers);
+    }
+    /// Writes the markers that were held, and lets later ones be written.
+    pub fn release_transaction_markers(&self) {
+        self.with_broker(crate::broker::Broker::release_markers);
+    }
+    fn known(&self, node: NodeId) -> NodeId {
+        assert!(self.shared.look(|broker| broker.has_node(node)), "the cluster has no node {node}");
+        node
+    }
+}

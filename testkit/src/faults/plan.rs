@@ -1,0 +1,212 @@
+//! Faults as data: for which requests, and what becomes of one after the other.
+
+use super::{Effect, api, millis};
+use millstream_protocol::{ApiKey, ErrorCode};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Why a plan of faults cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FaultPlanError(pub(crate) String);
+
+/// What becomes of the next requests of a kind, one step after the other: librdkafka's stacks of (error, round trip).
+///
+/// A request meets the plan with the narrowest scope: of a partition, of a group, of a node, of the cluster; among equals the oldest.
+///
+/// ```
+/// use millstream_testkit::faults::FaultPlan;
+///
+/// let plan: FaultPlan = serde_json::from_str(r#"{
+///     "api": "Produce",
+///     "node": 2,
+///     "steps": [
+///         {"do": {"error": "NOT_LEADER_OR_FOLLOWER"}, "rtt_ms": 20},
+///         {"do": "disconnect", "times": 3}
+///     ]
+/// }"#)?;
+/// assert_eq!(plan.steps.len(), 2);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::exhaustive_structs, reason = "written as a literal in tests; read from JSON")]
+pub struct FaultPlan {
+    /// Only requests of this API; without one, of all.
+    #[serde(default, with = "api", skip_serializing_if = "Option::is_none")]
+    pub api: Option<ApiKey>,
+    /// Only at this node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<i32>,
+    /// Only about this group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Only this partition of a Produce or Fetch; the others in the request are served. Its steps are errors alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<PartitionScope>,
+    /// Only from clients of this `client.id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// What becomes of the requests.
+    pub steps: Vec<FaultStep>,
+}
+
+/// A partition, in a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::exhaustive_structs, reason = "written as a literal in tests; read from JSON")]
+pub struct PartitionScope {
+    /// Its topic.
+    pub topic: String,
+    /// Its index.
+    pub partition: i32,
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::exhaustive_structs, reason = "written as a literal in tests; read from JSON")]
+pub struct FaultStep {
+    /// What becomes of the request.
+    #[serde(rename = "do")]
+    pub effect: Effect,
+    /// The answer, if there is one, comes so much later.
+    #[serde(default, rename = "rtt_ms", with = "millis", skip_serializing_if = "Duration::is_zero")]
+    pub rtt: Duration,
+    /// How many requests this step is for; `null` is all that come. Default: one.
+    #[serde(default = "once")]
+    pub times: Option<u64>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the field's type")]
+const fn once() -> Option<u64> {
+    Some(1)
+}
+
+impl FaultStep {
+    /// A step for one request, answered at once.
+    #[must_use]
+    pub const fn new(effect: Effect) -> Self {
+        Self { effect, rtt: Duration::ZERO, times: once() }
+    }
+    /// A code, at the level where the API has codes.
+    #[must_use]
+    pub const fn error(code: ErrorCode) -> Self {
+        Self::new(Effect::Error(code))
+    }
+    /// The answer comes so much later.
+    #[must_use]
+    pub const fn rtt(mut self, rtt: Duration) -> Self {
+        self.rtt = rtt;
+        self
+    }
+    /// For so many requests.
+    #[must_use]
+    pub const fn times(mut self, count: u64) -> Self {
+        self.times = Some(count);
+        self
+    }
+    /// For all requests that come.
+    #[must_use]
+    pub const fn always(mut self) -> Self {
+        self.times = None;
+        self
+    }
+}
+impl From<Effect> for FaultStep {
+    fn from(effect: Effect) -> Self {
+        Self::new(effect)
+    }
+}
+
+impl FaultPlan {
+    /// A plan for requests of an API.
+    #[must_use]
+    pub fn new(api: ApiKey, steps: impl IntoIterator<Item = FaultStep>) -> Self {
+        Self { api: Some(api), steps: steps.into_iter().collect(), ..Self::default() }
+    }
+    /// Checks that it can be.
+    ///
+    /// # Errors
+    ///
+    /// When it has no step, a step for no request, or an effect that its API cannot have.
+    pub fn check(&self) -> Result<(), FaultPlanError> {
+        if self.steps.is_empty() || self.steps.iter().any(|step| step.times == Some(0)) {
+            return Err(FaultPlanError(
+                "a plan has at least one step, and each step is for at least one request".to_owned(),
+            ));
+        }
+        self.steps.iter().try_for_each(|step| self.check_effect(step.effect))
+    }
+    fn check_effect(&self, effect: Effect) -> Result<(), FaultPlanError> {
+        let is_of = |apis: &[ApiKey]| self.api.is_some_and(|api| apis.contains(&api));
+        match effect {
+            _ if self.partition.is_some() && !is_of(&[ApiKey::PRODUCE, ApiKey::FETCH]) => Err(FaultPlanError(
+                "only Produce and Fetch can fail for one partition; name one of them as `api`".to_owned(),
+            )),
+            Effect::Error(_) => Ok(()),
+            _ if self.partition.is_some() => {
+                Err(FaultPlanError("one partition of a request can only fail with an error code".to_owned()))
+            }
+            Effect::CorruptRecords if !is_of(&[ApiKey::FETCH]) => {
+                Err(FaultPlanError("only answers to Fetch carry records; name it as `api`".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What has become of a fault so far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FaultState {
+    /// Its number, from 1.
+    pub id: u64,
+    /// For which requests it is, and what comes next, in words.
+    pub text: String,
+    /// How many requests it has met.
+    pub used: u64,
+    /// How many it still waits for; none when it never ends.
+    pub left: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_survives_json() {
+        let plan = FaultPlan {
+            node: Some(1),
+            group: Some("g".to_owned()),
+            client_id: Some("c".to_owned()),
+            ..FaultPlan::new(
+                ApiKey::HEARTBEAT,
+                [
+                    FaultStep::error(ErrorCode::NOT_COORDINATOR).rtt(Duration::from_millis(7)).times(3),
+                    FaultStep::new(Effect::Delay(Duration::from_millis(5))).always(),
+                    FaultStep::new(Effect::Malform(super::super::Malformation::HugeCount)),
+                ],
+            )
+        };
+        let text = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<FaultPlan>(&text).unwrap(), plan, "{text}");
+    }
+
+    #[test]
+    fn a_plan_that_cannot_be_says_why() {
+        let partition = Some(PartitionScope { topic: "t".to_owned(), partition: 0 });
+        let error = FaultStep::error(ErrorCode::NOT_LEADER_OR_FOLLOWER);
+        let reason = |plan: FaultPlan| plan.check().unwrap_err().to_string();
+        assert!(reason(FaultPlan::new(ApiKey::FETCH, [])).contains("at least one step"));
+        assert!(reason(FaultPlan::new(ApiKey::FETCH, [error.times(0)])).contains("at least one request"));
+        let heartbeat = FaultPlan { partition: partition.clone(), ..FaultPlan::new(ApiKey::HEARTBEAT, [error]) };
+        assert!(reason(heartbeat).starts_with("only Produce and Fetch can fail for one partition"));
+        let silent = FaultPlan { partition, ..FaultPlan::new(ApiKey::FETCH, [Effect::Silence.into()]) };
+        assert_eq!(reason(silent), "one partition of a request can only fail with an error code");
+        let corrupt = FaultPlan::new(ApiKey::PRODUCE, [Effect::CorruptRecords.into()]);
+        assert!(reason(corrupt).starts_with("only answers to Fetch carry records"));
+        let unknown = serde_json::from_str::<FaultPlan>(r#"{"api": "Nope", "steps": []}"#).unwrap_err().to_string();
+        assert!(unknown.starts_with("Kafka has no API `Nope`"), "{unknown}");
+    }
+}

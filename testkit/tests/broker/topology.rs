@@ -1,0 +1,82 @@
+//! Nodes that stand still or hide, and what moves: leaders, coordinators, controllers, topics.
+
+use crate::client::{Connection, batch, fetch, produce, produced, values, write};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::{MetadataRequest, MetadataResponse};
+use millstream_protocol::record::Stamp;
+use millstream_testkit::TestCluster;
+use std::time::Duration;
+
+fn metadata(connection: &mut Connection) -> MetadataResponse {
+    connection.call(12, &MetadataRequest::default().with_topics(None))
+}
+fn ids(response: &MetadataResponse) -> Vec<i32> {
+    response.brokers.iter().map(|broker| broker.node_id.0).collect()
+}
+fn one() -> bytes::Bytes {
+    batch(&["a"], &Stamp::plain())
+}
+
+#[tokio::test]
+async fn a_paused_node_answers_when_it_goes_on() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    cluster.pause(1);
+    connection.send(9, &produce("t", 0, one(), None));
+    assert!(!connection.has_input(Duration::from_millis(50)));
+    assert!(cluster.values("t").is_empty());
+    cluster.resume(1);
+    assert_eq!(produced(&connection.receive::<millstream_protocol::messages::ProduceRequest>(9)), (0, 0));
+}
+
+#[tokio::test]
+async fn a_hidden_node_serves_and_is_not_named() {
+    let cluster = TestCluster::builder().brokers(2).start().await;
+    cluster.hide(2);
+    assert_eq!(ids(&metadata(&mut Connection::to(&cluster, 1))), [1]);
+    cluster.show(2);
+    assert_eq!(ids(&metadata(&mut Connection::to(&cluster, 1))), [1, 2]);
+}
+
+#[tokio::test]
+async fn the_controller_is_the_one_that_was_chosen() {
+    let cluster = TestCluster::builder().brokers(3).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    cluster.move_controller(3);
+    assert_eq!(metadata(&mut connection).controller_id.0, 3);
+    cluster.crash(3);
+    assert_eq!(metadata(&mut connection).controller_id.0, 1);
+}
+
+#[tokio::test]
+async fn a_leader_is_deposed_and_a_term_begins_under_the_same_leader() {
+    let cluster = TestCluster::builder().brokers(2).topic("t", 1).start().await;
+    cluster.move_leader(("t", 0), 1);
+    let mut connection = Connection::to(&cluster, 0);
+    let term = |connection: &mut Connection| {
+        let partition = metadata(connection).topics[0].partitions[0].clone();
+        (partition.leader_id.0, partition.leader_epoch)
+    };
+    let (_, before) = term(&mut connection);
+    cluster.bump_leader_epoch(("t", 0));
+    assert_eq!(term(&mut connection), (1, before + 1));
+    cluster.depose_leader(("t", 0));
+    assert_eq!(term(&mut connection), (-1, before + 2));
+    assert_eq!(write(&mut connection, "t", one()).0, ErrorCode::NOT_LEADER_OR_FOLLOWER.get());
+}
+
+#[tokio::test]
+async fn a_topic_made_anew_is_empty_and_has_another_id() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    write(&mut connection, "t", one());
+    let id = |connection: &mut Connection| metadata(connection).topics[0].topic_id;
+    let before = id(&mut connection);
+    cluster.recreate_topic("t");
+    assert_ne!(id(&mut connection), before);
+    assert!(values(&connection.call(12, &fetch("t", 0, 0, 0))).is_empty());
+    let mut by_id = fetch("t", 0, 0, 0);
+    by_id.topics[0].topic_id = before;
+    let refused = connection.call(13, &by_id);
+    assert_eq!(refused.responses[0].partitions[0].error_code, ErrorCode::UNKNOWN_TOPIC_ID.get());
+}
