@@ -1,7 +1,7 @@
 //! Positions of several partitions.
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::{LeaderEpoch, Offset, TopicPartition};
 
 /// A position to commit: the next offset to read.

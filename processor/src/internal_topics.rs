@@ -6,8 +6,8 @@ use millstream_client::runtime::{Runtime, sleep_until};
 use millstream_client::{Admin, Client, Error};
 use millstream_processor_core::assign::TaskPartitions;
 use millstream_processor_core::{InternalTopic, InternalTopicKind, Topology};
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::{ErrorCode, TopicName};
-use std::collections::HashMap;
 use std::time::Duration;
 
 /// The topics of an application, checked.
@@ -58,7 +58,7 @@ async fn partition_counts(admin: &Admin, topics: &[TopicName]) -> Result<HashMap
     let described = admin.topics().describe(topics.to_vec()).await;
     let described =
         described.map_err(|error| StreamsError::client("look at the topics that the topology reads", error))?;
-    let mut counts = HashMap::new();
+    let mut counts = HashMap::default();
     for (topic, description) in described.iter() {
         match description {
             Ok(TopicDescription { partitions, .. }) => drop(counts.insert(topic.clone(), partitions.len())),

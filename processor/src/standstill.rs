@@ -7,7 +7,8 @@ use crate::shared::{Shared, lock};
 use crate::slot::Slot;
 use millstream_processor_core::TaskId;
 use millstream_processor_core::task::TaskPosition;
-use std::collections::{BTreeSet, HashMap};
+use millstream_protocol::hash::HashMap;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,7 @@ pub(crate) struct Standstills {
 
 impl Standstills {
     pub(crate) fn new(now: Instant) -> Self {
-        Self { next_look: now, inside: HashMap::new(), given_up: Vec::new() }
+        Self { next_look: now, inside: HashMap::default(), given_up: Vec::new() }
     }
 
     /// When to look again.

@@ -8,6 +8,8 @@ pub mod embedded;
 mod error_code;
 pub mod frame;
 mod guard;
+#[doc(hidden)]
+pub mod hash;
 mod headers;
 mod ids;
 pub mod messages;

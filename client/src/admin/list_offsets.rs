@@ -7,9 +7,9 @@ use crate::client::{Call, Client, Target};
 use crate::consumer::IsolationLevel;
 use crate::runtime::sleep_until;
 use crate::{Error, ErrorKind, OffsetSpec};
-use hashbrown::HashMap;
 use millstream_client_core::backoff::Backoff;
 use millstream_client_core::cluster::Creation;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use millstream_protocol::messages::list_offsets_response::ListOffsetsPartitionResponse;
 use millstream_protocol::messages::{BrokerId, ListOffsetsRequest, ListOffsetsResponse};
@@ -60,7 +60,7 @@ async fn by_leader(
     deadline: Instant,
     answers: &mut PerItem<TopicPartition, Option<Offset>>,
 ) -> HashMap<NodeId, Specs> {
-    let mut shares: HashMap<NodeId, Specs> = HashMap::new();
+    let mut shares: HashMap<NodeId, Specs> = HashMap::default();
     for (partition, spec) in specs {
         if let OffsetSpec::At(offset) = spec {
             answers.insert(partition, Ok(Some(offset)));
@@ -125,7 +125,7 @@ async fn ask(
 }
 
 fn request(specs: &Specs, isolation: IsolationLevel) -> ListOffsetsRequest {
-    let mut topics: HashMap<&str, Vec<ListOffsetsPartition>> = HashMap::new();
+    let mut topics: HashMap<&str, Vec<ListOffsetsPartition>> = HashMap::default();
     for (partition, spec) in specs {
         let Some(timestamp) = spec.timestamp() else { continue };
         let asked = ListOffsetsPartition::default()

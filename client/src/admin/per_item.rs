@@ -1,8 +1,8 @@
 //! One answer per item asked for.
 
 use crate::Error;
-use hashbrown::HashMap;
 use millstream_protocol::ErrorCode;
+use millstream_protocol::hash::HashMap;
 use std::borrow::Borrow;
 use std::hash::Hash;
 
@@ -34,7 +34,7 @@ impl<K: Eq + Hash, V> PerItem<K, V> {
     }
 
     pub(super) fn new() -> Self {
-        Self(HashMap::new())
+        Self(HashMap::default())
     }
     pub(super) fn insert(&mut self, item: K, answer: Result<V, Error>) {
         self.0.insert(item, answer);

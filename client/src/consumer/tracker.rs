@@ -2,9 +2,9 @@
 
 use crate::records::{Part, to_commit};
 use crate::{ConsumerRecord, Offsets};
-use hashbrown::HashMap;
 use millstream_client_core::fetch::{Generation, Position};
 use millstream_protocol::TopicPartition;
+use millstream_protocol::hash::HashMap;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -8,12 +8,12 @@ use super::stream::Stream;
 use super::{ConnectError, Place, RequestError, Throttled, World};
 use crate::runtime::{Task, sleep_until};
 use bytes::Bytes;
-use hashbrown::HashMap;
 use millstream_client_core::backoff::{Backoff, Random};
 use millstream_client_core::connection::{
     Broken, ClosedDuring, Connection, ConnectionOptions, Event, Outgoing, RequestId,
 };
 use millstream_protocol::frame::{self, EncodeError, Frame};
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::Request;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, PoisonError};
@@ -179,7 +179,7 @@ impl Driver {
             address: address.to_string(),
             stream: Stream::new(socket),
             connection,
-            waiting: HashMap::new(),
+            waiting: HashMap::default(),
             first: None,
             was_ready: false,
         })

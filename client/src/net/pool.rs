@@ -3,10 +3,10 @@
 use super::link::Link;
 use super::{Address, ConnectError};
 use crate::runtime::Runtime;
-use hashbrown::HashMap;
 use millstream_client_core::cluster::Image;
 use millstream_client_core::connection::Versions;
 use millstream_protocol::NodeId;
+use millstream_protocol::hash::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -4,13 +4,13 @@ use super::builder::ProducerOptions;
 use super::{Deliveries, Delivery, Partitioner, driver, error_of};
 use crate::runtime::{after, timeout_at};
 use crate::{Client, Error, ErrorKind, ProducerRecord};
-use hashbrown::HashSet;
 use millstream_client_core::backoff::Random;
 use millstream_client_core::cluster::{Creation, Image, Topic};
 use millstream_client_core::produce::{
     Accumulator, AccumulatorOptions, AppendError, BatchHandle, Failure, RecordFields, Sender, SenderOptions, Shard,
     TopicShards, TransactionNumber,
 };
+use millstream_protocol::hash::HashSet;
 use millstream_protocol::record::BatchBuilder;
 use millstream_protocol::{Headers, TopicName};
 use std::fmt;

@@ -17,8 +17,8 @@ use millstream_processor_core::restore::{Committed, Recovery, RecoveryOrder, Sto
 use millstream_processor_core::task::TaskPosition;
 use millstream_processor_core::{OffsetReset, TaskId};
 use millstream_protocol::{Offset, Timestamp, TopicPartition};
-use std::collections::HashMap;
 use std::path::PathBuf;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,6 +122,16 @@ async fn adopt(
     adopted.unwrap_or_else(|| Err(gone(stores.task)))
 }
 
+async fn offsets_of(
+    shared: &Shared,
+    specs: Vec<(TopicPartition, OffsetSpec)>,
+) -> Result<BTreeMap<TopicPartition, Option<Offset>>, millstream_client::Error> {
+    if specs.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    Ok(shared.client.admin().topics().offsets(specs).await?.all()?.into_iter().collect())
+}
+
 /// Where the inputs are read from: as committed, or as the reset policy says.
 async fn starts(
     shared: &Shared,
@@ -133,20 +143,12 @@ async fn starts(
     let specs = without.map(|(input, _)| Ok((input.clone(), reset(shared, task, input)?)));
     let specs: Vec<(TopicPartition, OffsetSpec)> = specs.collect::<Result<_, StreamsError>>()?;
     let failed = |error| StreamsError::client(format!("find where task {task} begins"), error);
-    let found = if specs.is_empty() {
-        HashMap::new()
-    } else {
-        shared.client.admin().topics().offsets(specs.clone()).await.and_then(|found| found.all()).map_err(failed)?
-    };
+    let found = offsets_of(shared, specs.clone()).await.map_err(failed)?;
     let after_the_last = |(partition, offset): (&TopicPartition, &Option<Offset>)| {
         offset.is_none().then(|| (partition.clone(), OffsetSpec::Latest))
     };
     let specs: Vec<_> = found.iter().filter_map(after_the_last).collect();
-    let ends = if specs.is_empty() {
-        HashMap::new()
-    } else {
-        shared.client.admin().topics().offsets(specs).await.and_then(|found| found.all()).map_err(failed)?
-    };
+    let ends = offsets_of(shared, specs).await.map_err(failed)?;
     let position =
         |(input, committed): (&TopicPartition, &Option<millstream_processor_core::restore::CommittedInput>)| {
             let (next, time) = match committed {

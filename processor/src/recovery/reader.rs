@@ -8,10 +8,10 @@ use millstream_client::OffsetSpec;
 use millstream_client::runtime::timeout_at;
 use millstream_client::runtime_consumer::{FetchOptions, FetchedPartition, Fetcher};
 use millstream_processor_core::restore::{ReadTo, StorePlan};
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::record::{CrcCheck, RecordError};
 use millstream_protocol::{Decompressor, Offset, Timestamp, TopicPartition};
 use millstream_state::{ChangelogPosition, ChangelogRecord, StoreError, WriteBatch};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(super) async fn read(
     let ends = offsets(shared, stores, plans, OffsetSpec::Latest).await?;
     let begins = offsets(shared, stores, plans, OffsetSpec::Earliest).await?;
     let mut positions: Vec<Offset> = plans.iter().map(|plan| plan.from).collect();
-    let mut readings = HashMap::new();
+    let mut readings = HashMap::default();
     for (at, plan) in plans.iter().enumerate() {
         let Some(partition) = stores.stores[at].changelog.as_ref() else { continue };
         let log_end = ends.get(partition).copied();
@@ -95,7 +95,7 @@ async fn offsets(
     let failed =
         |error| StreamsError::client(format!("find where the changelogs of task {} begin and end", stores.task), error);
     if specs.is_empty() {
-        return Ok(HashMap::new());
+        return Ok(HashMap::default());
     }
     let ends = shared.client.admin().topics().offsets(specs).await.and_then(|ends| ends.all()).map_err(failed)?;
     Ok(ends.into_iter().filter_map(|(partition, end)| Some((partition, end?))).collect())

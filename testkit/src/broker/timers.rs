@@ -1,8 +1,8 @@
 //! What is to be looked at, and when. A timer says only "look": who owns the key finds out what is due and arms it again.
 
 use super::call::ConnectionId;
-use hashbrown::HashMap;
 use millstream_protocol::Timestamp;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::StrBytes;
 use std::collections::BTreeSet;
 

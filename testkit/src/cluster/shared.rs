@@ -3,8 +3,8 @@
 use super::clock::Clock;
 use crate::broker::{Broker, ConnectionId, Outcome, Peer};
 use bytes::Bytes;
-use hashbrown::HashMap;
 use millstream_protocol::Timestamp;
+use millstream_protocol::hash::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, watch};
 
@@ -25,7 +25,7 @@ struct State {
 
 impl Shared {
     pub(super) fn new(broker: Broker, clock: Clock) -> Self {
-        let state = State { broker, connections: HashMap::new(), next_connection: 0 };
+        let state = State { broker, connections: HashMap::default(), next_connection: 0 };
         Self { state: Mutex::new(state), clock, deadline: watch::Sender::new(None), changes: watch::Sender::new(()) }
     }
     /// Registers a connection. It has one request open at a time, so that its queue holds one reply.

@@ -3,10 +3,10 @@
 use super::topics::{Logs, Written};
 use super::{DriverOptions, DriverRecord};
 use bytes::Bytes;
-use hashbrown::HashMap;
 use millstream_processor_core::failure::TaskError;
 use millstream_processor_core::task::{Progress, TaskFreeze, TaskOptions, TaskPosition};
 use millstream_processor_core::{StoreInfo, Task, TaskId, Topology};
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::{Headers, Offset, PartitionId, Timestamp, TopicName, TopicPartition};
 use millstream_state::{
     ChangelogOptions, ChangelogPosition, ChangelogRecord, CommitId, LayeredStore, Medium, MemoryStore, OrderedStore,
@@ -43,7 +43,7 @@ impl Run {
         let DriverOptions { application_id, handlers } = options;
         let sources: Vec<_> = topology.source_topics(&application_id).into_iter().map(|(topic, _)| topic).collect();
         let options = TaskOptions::new(&application_id).handlers(handlers);
-        let (written, mut bases) = (Written::default(), HashMap::new());
+        let (written, mut bases) = (Written::default(), HashMap::default());
         let start = sources.iter().map(|topic| TaskPosition::new(partition(topic), None, None)).collect();
         let task = make_task(&topology, start, &mut bases, &written, &options)?;
         let mut run = Self {

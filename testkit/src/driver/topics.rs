@@ -2,9 +2,9 @@
 
 use super::DriverRecord;
 use bytes::Bytes;
-use hashbrown::HashMap;
 use millstream_processor_core::ProcessorError;
 use millstream_processor_core::task::{Collector, OutputRecord};
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::record::{Batch, BatchBuilder, RecordError, Stamp, batches};
 use millstream_protocol::{Compression, Compressor, Headers, Offset, Timestamp, TopicName};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! Which broker coordinates a group or a transactional id.
 
-use hashbrown::HashMap;
 use millstream_protocol::NodeId;
+use millstream_protocol::hash::HashMap;
 
 /// Whose coordinator.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! One picture of the cluster. It never changes: a newer one replaces it.
 
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::Uuid;
 use millstream_protocol::{ErrorCode, LeaderEpoch, NodeId, PartitionId, TopicName, TopicPartition};
 use std::sync::Arc;

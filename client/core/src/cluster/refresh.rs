@@ -3,7 +3,7 @@
 use super::image::{Broker, Image};
 use super::merge::LeaderHint;
 use crate::backoff::{Backoff, Random};
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::metadata_response::MetadataResponse;
 use millstream_protocol::{ErrorCode, TopicName};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Cluster {
             options,
             random,
             image: Arc::default(),
-            topics: HashMap::new(),
+            topics: HashMap::default(),
             state: State::Idle { due: now, earliest: now },
             updated: None,
         }

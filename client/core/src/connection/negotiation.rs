@@ -2,9 +2,9 @@
 
 use super::Broken;
 use bytes::Bytes;
-use hashbrown::HashMap;
 use millstream_protocol::api::{self, BrokerVersions, UnsupportedVersion};
 use millstream_protocol::frame::{self, EncodeError, Frame};
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::{ApiVersionsRequest, ApiVersionsResponse, StrBytes};
 use millstream_protocol::{ApiKey, ErrorCode};
 

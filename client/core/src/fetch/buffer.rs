@@ -2,7 +2,7 @@
 
 use super::partition::{Item, Partition};
 use bytes::Bytes;
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::record::{Batch, batches};
 
 /// Responses smaller than this are not worth copying out of.

@@ -3,7 +3,7 @@
 use super::IsolationLevel;
 use super::partition::Item;
 use super::{FetchProblem, Position};
-use hashbrown::HashSet;
+use millstream_protocol::hash::HashSet;
 use millstream_protocol::messages::fetch_response::AbortedTransaction;
 use millstream_protocol::record::{Batch, ControlKind, CrcCheck, RecordError, batches};
 use millstream_protocol::{Decompressor, LeaderEpoch, Offset};
@@ -87,7 +87,7 @@ impl Aborted {
     fn new(mut list: Vec<AbortedTransaction>, isolation: IsolationLevel) -> Self {
         // Some brokers send it unsorted.
         list.sort_by_key(|transaction| transaction.first_offset);
-        Self { isolation, upcoming: list.into_iter().peekable(), active: HashSet::new() }
+        Self { isolation, upcoming: list.into_iter().peekable(), active: HashSet::default() }
     }
     fn judge(&mut self, batch: Batch) -> Result<(Batch, Verdict), RecordError> {
         let header = *batch.header();

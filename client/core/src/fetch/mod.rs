@@ -37,7 +37,7 @@ pub use take::{FetchFailure, FetchProblem, Fetched, Taken};
 pub use validate::Validation;
 
 use buffer::Responses;
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::{NodeId, TopicPartition};
 use partition::{Partition, Phase};
 use session::Session;
@@ -65,9 +65,9 @@ impl Fetcher {
     pub fn new(config: FetchConfig) -> Self {
         Self {
             config,
-            partitions: HashMap::new(),
+            partitions: HashMap::default(),
             order: VecDeque::new(),
-            sessions: HashMap::new(),
+            sessions: HashMap::default(),
             ready: VecDeque::new(),
             responses: Responses::default(),
             last_generation: 0,

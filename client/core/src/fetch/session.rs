@@ -4,7 +4,7 @@
 //! whole, or of the connection, the next request is a full one, which makes a new session.
 
 use super::Generation;
-use hashbrown::{HashMap, HashSet};
+use millstream_protocol::hash::{HashMap, HashSet};
 use millstream_protocol::messages::Uuid;
 use millstream_protocol::messages::fetch_request::{FetchPartition, FetchTopic, ForgottenTopic};
 use millstream_protocol::{TopicName, TopicPartition};

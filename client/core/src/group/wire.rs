@@ -136,7 +136,7 @@ impl Writer {
     /// Grouped by topic; topics and partitions in the order of their first mention.
     pub(crate) fn partitions(&mut self, partitions: &[TopicPartition]) {
         let mut topics: Vec<(&TopicName, Vec<i32>)> = Vec::new();
-        let mut places = hashbrown::HashMap::new();
+        let mut places = millstream_protocol::hash::HashMap::default();
         for each in partitions {
             let place = *places.entry(&each.topic).or_insert_with(|| {
                 topics.push((&each.topic, Vec::new()));

@@ -1,7 +1,7 @@
 //! The acknowledgement of a batch, which its records share.
 
 use super::{Outcome, Written};
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::{Offset, TopicPartition};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -2,7 +2,7 @@
 
 use super::Decision;
 use crate::produce::TransactionNumber;
-use hashbrown::HashSet;
+use millstream_protocol::hash::HashSet;
 
 /// Transaction version: how partitions and offsets join, and how the end is told (KIP-890). Fixed at the begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Course {
             return Err(self.refuse("begin a transaction"));
         }
         self.number += 1;
-        self.phase = Phase::Open { edition, groups: HashSet::new() };
+        self.phase = Phase::Open { edition, groups: HashSet::default() };
         Ok(self.number)
     }
     /// Whether a group must be added by a request of its own before its offsets are sent (T-1).

@@ -1,8 +1,8 @@
 //! Where tasks should be: with whoever has them, moved only to even out how many each member has.
 
 use super::TaskPartitions;
+use millstream_protocol::hash::HashSet;
 use std::cmp::Reverse;
-use std::collections::HashSet;
 
 /// A placement in the making.
 #[derive(Debug)]

@@ -14,9 +14,9 @@ pub use user_data::UserData;
 use crate::TaskId;
 use balance::Placement;
 use bytes::Bytes;
+use millstream_protocol::hash::HashSet;
 use millstream_protocol::{TopicName, TopicPartition};
 use ownership::Claims;
-use std::collections::HashSet;
 
 /// The assignor's name in the group's protocol: members agree on one that all of them know.
 pub const ASSIGNOR_NAME: &str = "millstream";

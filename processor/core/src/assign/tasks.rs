@@ -1,8 +1,8 @@
 //! The tasks that a topology has on a cluster: one per sub-topology and partition.
 
 use crate::TaskId;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::{PartitionId, TopicName, TopicPartition};
-use std::collections::HashMap;
 
 /// The topics that a sub-topology reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl TaskPartitions {
         let topics = subtopologies.iter().flat_map(|subtopology| &subtopology.topics);
         let counts: HashMap<TopicName, i32> = topics.map(|topic| (topic.clone(), counts(topic).unwrap_or(0))).collect();
         let mut tasks = Vec::new();
-        let mut by_topic = HashMap::new();
+        let mut by_topic = HashMap::default();
         for (at, subtopology) in subtopologies.iter().enumerate() {
             by_topic.extend(subtopology.topics.iter().map(|topic| (topic.clone(), at)));
             let width = subtopology.topics.iter().map(|topic| counts[topic]).max().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Names of what has none.
 
-use hashbrown::{HashMap, HashSet};
+use millstream_protocol::hash::{HashMap, HashSet};
 
 /// What an operator does: Kafka's prefix of its number, and our word.
 #[derive(Debug, Clone, Copy)]

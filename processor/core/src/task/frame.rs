@@ -8,7 +8,7 @@ use super::queue::RawRecord;
 use crate::failure::{Handlers, Origin};
 use crate::topology::Graph;
 use crate::{ProcessorError, PunctuationType, Record, RecordMetadata, Schedule, TaskId};
-use hashbrown::HashSet;
+use millstream_protocol::hash::HashSet;
 use millstream_protocol::{Headers, PartitionId, Timestamp, TopicName, TopicPartition};
 use millstream_state::RecordScope;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl Frame {
             headers: Headers::new(),
             raised: None,
             partitions,
-            topics: HashSet::new(),
+            topics: HashSet::default(),
         }
     }
     /// Takes a record or a punctuation in hand.

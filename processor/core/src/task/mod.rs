@@ -39,7 +39,7 @@ use crate::failure::TaskError;
 use crate::operator::SourceInstance;
 use crate::store_ref::{LiveStores, StoreRef};
 use crate::topology::{Graph, NodeKind, StoreInfo, Subtopology, Topology, internal_name};
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::record::Batch;
 use millstream_protocol::{Decompressor, Offset, Timestamp, TopicName, TopicPartition};
 use millstream_state::{LayeredStore, OrderedStore, RecordScope, StateStore};
@@ -194,7 +194,7 @@ fn queues(
     application_id: &str,
     positions: &[TaskPosition],
 ) -> Result<Vec<Queue>, TaskError> {
-    let mut readers: HashMap<TopicName, (usize, usize)> = HashMap::new();
+    let mut readers: HashMap<TopicName, (usize, usize)> = HashMap::default();
     for (place, source) in sources.iter().enumerate() {
         if let NodeKind::Source { topics, .. } = &graph.nodes[source.node()].kind {
             let names = topics.iter().enumerate();

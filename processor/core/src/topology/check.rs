@@ -1,7 +1,7 @@
 //! What may be wrong with a graph.
 
 use super::graph::{Graph, Node, NodeKind};
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 
 const LONGEST_NAME: usize = 249;
 
@@ -21,7 +21,7 @@ pub(super) fn problems(graph: &Graph) -> Vec<String> {
 fn check_names(graph: &Graph, problems: &mut Vec<String>) {
     let nodes = graph.nodes.iter().map(|node| ("node", node.name.as_str()));
     let stores = graph.stores.iter().map(|store| ("store", store.name.as_str()));
-    let mut seen = HashMap::new();
+    let mut seen = HashMap::default();
     for (what, name) in nodes.chain(stores) {
         if let Some(problem) = invalid_name(name) {
             problems.push(format!("{what} `{name}`: {problem}"));
@@ -47,7 +47,7 @@ fn invalid_name(name: &str) -> Option<&'static str> {
 }
 
 fn check_topics(graph: &Graph, problems: &mut Vec<String>) {
-    let mut readers: HashMap<(&str, bool), &str> = HashMap::new();
+    let mut readers: HashMap<(&str, bool), &str> = HashMap::default();
     for node in &graph.nodes {
         let NodeKind::Source { topics, .. } = &node.kind else { continue };
         if topics.is_empty() {

@@ -2,8 +2,8 @@
 
 use super::graph::changelog_base;
 use super::{TopicRef, Topology, internal_name};
-use hashbrown::HashMap;
 use millstream_protocol::TopicName;
+use millstream_protocol::hash::HashMap;
 use millstream_state::ChangelogOptions;
 
 /// A topic of the application's own.
@@ -55,7 +55,7 @@ impl Topology {
         application_id: &str,
         partition_count: impl Fn(&str) -> Option<usize>,
     ) -> Result<HashMap<TopicName, usize>, Vec<TopicName>> {
-        let (mut counts, mut missing) = (HashMap::new(), Vec::new());
+        let (mut counts, mut missing) = (HashMap::default(), Vec::new());
         for topic in self.subtopologies().iter().flat_map(|each| each.source_topics()) {
             let name = topic.full_name(application_id);
             match if topic.is_internal { topic.partitions.or(Some(0)) } else { partition_count(name.as_str()) } {

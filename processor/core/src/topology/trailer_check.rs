@@ -3,7 +3,7 @@
 use super::Subtopology;
 use crate::StoreInfo;
 use crate::commit::{METADATA_MAX_BYTES, OffsetMetadata, StorePosition, Trailer, store_hash};
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::{Offset, Timestamp};
 use millstream_state::{ChangelogOptions, CommitId};
 
@@ -37,7 +37,7 @@ fn check_size(subtopology: u32, names: &[&str], problems: &mut Vec<String>) {
 
 /// A commit names stores by a hash.
 fn check_hashes(names: &[&str], problems: &mut Vec<String>) {
-    let mut seen = HashMap::new();
+    let mut seen = HashMap::default();
     for name in names {
         if let Some(other) = seen.insert(store_hash(name), *name)
             && other != *name

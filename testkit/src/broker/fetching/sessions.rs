@@ -1,8 +1,8 @@
 //! Fetch sessions (KIP-227): the broker remembers what a client wants, requests and answers carry only what changes.
 
 use super::plan::{Session, Want};
-use hashbrown::HashMap;
 use millstream_protocol::ErrorCode;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::fetch_request::{FetchRequest, FetchTopic};
 use millstream_protocol::messages::fetch_response::PartitionData;
 
@@ -38,7 +38,7 @@ pub(crate) struct FetchSessions {
 }
 impl FetchSessions {
     pub(crate) fn new(slots: usize) -> Self {
-        Self { open: HashMap::new(), slots, next_id: 1, uses: 0 }
+        Self { open: HashMap::default(), slots, next_id: 1, uses: 0 }
     }
     /// Finds out what a request wants, and how its answer is told.
     pub(crate) fn resolve(

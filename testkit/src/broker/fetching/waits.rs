@@ -5,7 +5,7 @@ use crate::broker::Broker;
 use crate::broker::call::ConnectionId;
 use crate::broker::timers::TimerKey;
 use crate::broker::topics::PartitionKey;
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::FetchRequest;
 
 /// The waiting fetches: at most one per connection.

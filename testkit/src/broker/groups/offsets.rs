@@ -1,6 +1,6 @@
 //! What a group has committed, and what open transactions are about to commit for it.
 
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::StrBytes;
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 use super::group::{Group, Rules, State};
 use crate::broker::call::Call;
 use bytes::Bytes;
-use hashbrown::HashMap;
 use millstream_protocol::ErrorCode;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::{StrBytes, SyncGroupRequest};
 
 impl Group {

@@ -11,8 +11,8 @@ use crate::broker::topics::PartitionKey;
 use crate::broker::topics::topic::{Partition, Topic};
 use crate::broker::transactions::transaction::Identity;
 use bytes::Bytes;
-use hashbrown::HashSet;
 use millstream_protocol::Decompressor;
+use millstream_protocol::hash::HashSet;
 use millstream_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use millstream_protocol::messages::produce_response::{
     BatchIndexAndErrorMessage, LeaderIdAndEpoch, NodeEndpoint, PartitionProduceResponse, TopicProduceResponse,
@@ -44,7 +44,7 @@ impl Handler for Produce {
     type Request = ProduceRequest;
     fn handle(broker: &mut Broker, call: &Call, request: ProduceRequest) -> Answer<ProduceResponse> {
         let is_valid = matches!(request.acks, -1..=1);
-        let mut hints = HashSet::new();
+        let mut hints = HashSet::default();
         let mut responses = Vec::with_capacity(request.topic_data.len());
         for topic in &request.topic_data {
             let write = |broker: &mut Broker, data: &PartitionProduceData| {

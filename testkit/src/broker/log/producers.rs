@@ -1,8 +1,8 @@
 //! What a partition knows of its producers: epochs, the last five batches, open transactions.
 
 use super::batch::{Batch, Marker};
-use hashbrown::HashMap;
 use millstream_protocol::ErrorCode;
+use millstream_protocol::hash::HashMap;
 use std::collections::{BTreeMap, VecDeque};
 
 /// How many batches a broker remembers per producer to find duplicates (Kafka's `ProducerStateEntry`).

@@ -5,7 +5,7 @@ pub(crate) mod topic;
 
 use super::nodes::Nodes;
 use super::settings::Settings;
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::{StrBytes, Uuid};
 use millstream_protocol::{ErrorCode, NodeId};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub(crate) struct Topics {
 }
 impl Topics {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { by_name: BTreeMap::new(), names: HashMap::new(), seed, created: 0 }
+        Self { by_name: BTreeMap::new(), names: HashMap::default(), seed, created: 0 }
     }
     pub(crate) fn find(&self, name: &str) -> Option<&Topic> {
         self.by_name.get(name.as_bytes())

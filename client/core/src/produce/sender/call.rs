@@ -1,6 +1,6 @@
 //! A produce request before its version is known.
 
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use millstream_protocol::messages::{ProduceRequest, RecordData, StrBytes, Uuid};
 use millstream_protocol::{NodeId, TopicName, TopicPartition};
@@ -35,7 +35,7 @@ impl ProduceCall {
     /// The request. Record bytes are shared, not copied.
     #[must_use]
     pub fn into_request(self, _version: i16) -> ProduceRequest {
-        let mut topics: HashMap<TopicName, Vec<PartitionProduceData>> = HashMap::new();
+        let mut topics: HashMap<TopicName, Vec<PartitionProduceData>> = HashMap::default();
         for entry in self.entries {
             let index = entry.partition.partition.get();
             let data = PartitionProduceData { index, records: entry.records, ..PartitionProduceData::default() };

@@ -13,8 +13,8 @@ use super::{Accumulator, Failure};
 use crate::backoff::{Backoff, Random};
 use crate::cluster::{Broker, Image, LeaderHint};
 use call::Entry;
-use hashbrown::{HashMap, HashSet};
 use lane::{Lane, Next};
+use millstream_protocol::hash::{HashMap, HashSet};
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{NodeId, ProducerEpoch, ProducerId, TopicName, TopicPartition};
 use std::collections::BTreeSet;
@@ -148,8 +148,8 @@ impl Sender {
             lanes: Vec::new(),
             active: BTreeSet::new(),
             turn: 0,
-            under_way: HashMap::new(),
-            per_broker: HashMap::new(),
+            under_way: HashMap::default(),
+            per_broker: HashMap::default(),
             next_call: 0,
             next_ticket: 0,
             transaction: Transaction::default(),
@@ -198,7 +198,7 @@ impl Sender {
         if matches!(self.identity, IdentityState::Wanted | IdentityState::Asked) {
             return Vec::new();
         }
-        let mut building: HashMap<NodeId, Building> = HashMap::new();
+        let mut building: HashMap<NodeId, Building> = HashMap::default();
         for index in self.turn_order() {
             self.offer(now, image, index, &mut building);
         }

@@ -3,7 +3,7 @@
 use super::super::{Failure, Written};
 use super::{Place, Sender, UnderWay};
 use crate::cluster::{Broker, LeaderHint};
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::ProduceResponse;
 use millstream_protocol::messages::produce_response::{PartitionProduceResponse, TopicProduceResponse};
 use millstream_protocol::{ErrorCode, LeaderEpoch, NodeId, Offset, Timestamp, TopicPartition};
@@ -178,7 +178,7 @@ fn index<'r>(
     response: &'r ProduceResponse,
     under_way: &UnderWay,
 ) -> HashMap<TopicPartition, &'r PartitionProduceResponse> {
-    let mut answers = HashMap::new();
+    let mut answers = HashMap::default();
     for topic in &response.responses {
         let Some(name) = topic_name(topic, under_way) else { continue };
         for answer in &topic.partition_responses {

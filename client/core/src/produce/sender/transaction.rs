@@ -3,7 +3,7 @@
 use super::super::batch::Batch;
 use super::super::{Failure, Outcome, TransactionNumber};
 use super::{Identity, IdentityState, Sender};
-use hashbrown::{HashMap, HashSet};
+use millstream_protocol::hash::{HashMap, HashSet};
 use millstream_protocol::{Offset, TopicPartition};
 use std::sync::Arc;
 

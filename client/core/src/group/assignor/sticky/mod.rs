@@ -8,8 +8,9 @@ mod movements;
 mod uniform;
 
 use super::{ClusterLayout, GroupMember, racks_matter};
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::{TopicName, TopicPartition};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A partition: index of its topic among the sorted topics, and its number.
 pub(super) type Place = (usize, usize);
@@ -99,7 +100,7 @@ impl Claims {
             claimed_twice: BTreeSet::new(),
             previous: BTreeMap::new(),
         };
-        let mut owners: HashMap<Place, usize> = HashMap::new();
+        let mut owners: HashMap<Place, usize> = HashMap::default();
         for (member, told) in problem.members.iter().enumerate() {
             for place in told.subscription.owned.iter().filter_map(|owned| problem.place(owned)) {
                 claims.add(problem, &mut owners, member, place);
@@ -128,7 +129,7 @@ impl Claims {
     }
     fn remember_previous(&mut self, problem: &Problem<'_>) {
         let newest = problem.generations.iter().map(|generation| generation.unwrap_or(-1)).max().unwrap_or(-1);
-        let mut generations: HashMap<Place, i32> = HashMap::new();
+        let mut generations: HashMap<Place, i32> = HashMap::default();
         for (member, told) in problem.members.iter().enumerate() {
             let generation = problem.generations[member].unwrap_or(-1);
             if generation >= newest {
@@ -158,7 +159,7 @@ impl<'a> Racks<'a> {
         let of_member: Vec<_> = members.iter().map(rack).collect();
         let of_topic: Vec<_> = topics.iter().map(|(topic, _)| layout.racks(topic.as_str())).collect();
         let matter = racks_matter(&of_member.iter().flatten().copied().collect(), of_topic.iter().copied().flatten());
-        let mut members_in = HashMap::new();
+        let mut members_in = HashMap::default();
         for rack in of_member.iter().flatten() {
             *members_in.entry(*rack).or_default() += 1;
         }
