@@ -9,17 +9,18 @@
 use crate::StreamsError;
 use millstream_processor_core::TaskId;
 use millstream_protocol::PartitionId;
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use millstream_state::fs::{Fs, FsLock};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The application's folder, locked.
 #[derive(Debug)]
 pub(crate) struct StateDir {
+    fs: Arc<dyn Fs>,
     folder: PathBuf,
     process: ProcessFile,
-    /// The lock lasts as long as the file is open.
-    _lock: File,
+    _lock: Box<dyn FsLock>,
 }
 
 /// What the process file says.
@@ -33,6 +34,7 @@ impl StateDir {
     /// Makes or finds the folder, and locks it. `lanes` are used from now on; `seed` gives another random number each time, for a
     /// new process id.
     pub(crate) fn open(
+        fs: Arc<dyn Fs>,
         root: Option<&Path>,
         application: &str,
         lanes: u32,
@@ -44,11 +46,11 @@ impl StateDir {
         if folder.starts_with(std::env::temp_dir()) {
             tracing::warn!(folder = %folder.display(), "state is kept in a folder for temporary files: a restart may find it gone");
         }
-        fs::create_dir_all(&folder).map_err(|error| StreamsError::state(operation(), error))?;
-        let lock = lock(&folder)?;
-        let process =
-            ProcessFile::read_or_make(&folder, lanes, seed).map_err(|error| StreamsError::state(operation(), error))?;
-        Ok(Self { folder, process, _lock: lock })
+        fs.create_folder(&folder).map_err(|error| StreamsError::state(operation(), error))?;
+        let lock = lock(&*fs, &folder)?;
+        let process = ProcessFile::read_or_make(&*fs, &folder, lanes, seed);
+        let process = process.map_err(|error| StreamsError::state(operation(), error))?;
+        Ok(Self { fs, folder, process, _lock: lock })
     }
 
     /// This process, across restarts.
@@ -68,24 +70,16 @@ impl StateDir {
 
     /// The tasks that have a folder here: their state is at most what was committed elsewhere meanwhile behind.
     pub(crate) fn tasks(&self) -> Vec<TaskId> {
-        let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        names.filter_map(|entry| task_id(entry.file_name().to_str()?)).collect()
+        let names = self.fs.folders(&self.folder).unwrap_or_default();
+        names.iter().filter_map(|name| task_id(name)).collect()
     }
 }
 
-fn lock(folder: &Path) -> Result<File, StreamsError> {
-    let path = folder.join(".lock");
+fn lock(fs: &dyn Fs, folder: &Path) -> Result<Box<dyn FsLock>, StreamsError> {
     let operation = || format!("lock the state folder {}", folder.display());
-    let file = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|error| StreamsError::state(operation(), error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let why = "another process of this application uses it; give each its own `state.dir`";
-            Err(StreamsError::state(operation(), why))
-        }
-        Err(TryLockError::Error(error)) => Err(StreamsError::state(operation(), error)),
-    }
+    let lock = fs.lock(&folder.join(".lock")).map_err(|error| StreamsError::state(operation(), error))?;
+    let why = "another process of this application uses it; give each its own `state.dir`";
+    lock.ok_or_else(|| StreamsError::state(operation(), why))
 }
 
 fn default_root() -> Result<PathBuf, StreamsError> {
@@ -103,16 +97,16 @@ fn task_id(name: &str) -> Option<TaskId> {
 }
 
 impl ProcessFile {
-    fn read_or_make(folder: &Path, lanes: u32, seed: impl Fn() -> u64) -> io::Result<Self> {
-        match fs::read_to_string(folder.join(PROCESS)) {
+    fn read_or_make(fs: &dyn Fs, folder: &Path, lanes: u32, seed: impl Fn() -> u64) -> io::Result<Self> {
+        match text_of(fs, &folder.join(PROCESS)) {
             Ok(text) => {
                 let damaged = || format!("the file `{PROCESS}` is damaged; delete it");
                 let known = Self::parse(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, damaged()))?;
-                if known.lanes >= lanes { Ok(known) } else { Self { lanes, ..known }.written(folder) }
+                if known.lanes >= lanes { Ok(known) } else { Self { lanes, ..known }.written(fs, folder) }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let id = u128::from(seed()) << 64 | u128::from(seed());
-                Self { id, lanes }.written(folder)
+                Self { id, lanes }.written(fs, folder)
             }
             Err(error) => Err(error),
         }
@@ -125,13 +119,21 @@ impl ProcessFile {
     }
 
     /// Written aside and renamed, so that a crash leaves the old or the new one.
-    fn written(self, folder: &Path) -> io::Result<Self> {
+    fn written(self, fs: &dyn Fs, folder: &Path) -> io::Result<Self> {
         let aside = folder.join("process.new");
-        let mut file = File::create(&aside)?;
-        file.write_all(format!("id {:032x}\nlanes {}\n", self.id, self.lanes).as_bytes())?;
-        file.sync_all()?;
-        fs::rename(aside, folder.join(PROCESS)).map(|()| self)
+        let mut file = fs.append(&aside)?;
+        file.truncate(0)?; // A crash may have left one.
+        file.write(format!("id {:032x}\nlanes {}\n", self.id, self.lanes).as_bytes())?;
+        file.sync()?;
+        fs.rename(&aside, &folder.join(PROCESS))?;
+        fs.sync_folder(folder).map(|()| self)
     }
+}
+
+fn text_of(fs: &dyn Fs, file: &Path) -> io::Result<String> {
+    let (mut reader, _) = fs.read(file)?;
+    let mut text = String::new();
+    reader.read_to_string(&mut text).map(|_| text)
 }
 
 const PROCESS: &str = "process";
@@ -139,6 +141,8 @@ const PROCESS: &str = "process";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use millstream_state::fs::DiskFs;
+    use std::fs;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn seed() -> impl Fn() -> u64 {
@@ -146,37 +150,46 @@ mod tests {
         || NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
+    fn open(
+        root: Option<&Path>,
+        application: &str,
+        lanes: u32,
+        seed: impl Fn() -> u64,
+    ) -> Result<StateDir, StreamsError> {
+        StateDir::open(Arc::new(DiskFs), root, application, lanes, seed)
+    }
+
     #[test]
     fn process_id_and_lanes_survive_a_restart() {
         let root = tempfile::tempdir().expect("a folder for the test");
-        let first = StateDir::open(Some(root.path()), "app", 4, seed()).expect("it is free");
+        let first = open(Some(root.path()), "app", 4, seed()).expect("it is free");
         let id = first.process_id();
         assert_eq!(first.lanes_ever(), 4);
         drop(first);
-        let second = StateDir::open(Some(root.path()), "app", 2, seed()).expect("it is free again");
+        let second = open(Some(root.path()), "app", 2, seed()).expect("it is free again");
         assert_eq!(second.process_id(), id);
         assert_eq!(second.lanes_ever(), 4, "fewer lanes now: the others' transactions are ended too");
         drop(second);
-        drop(StateDir::open(Some(root.path()), "app", 5, seed()).expect("it is free again"));
-        let last = StateDir::open(Some(root.path()), "app", 2, seed()).expect("it is free again");
+        drop(open(Some(root.path()), "app", 5, seed()).expect("it is free again"));
+        let last = open(Some(root.path()), "app", 2, seed()).expect("it is free again");
         assert_eq!((last.process_id(), last.lanes_ever()), (id, 5));
     }
 
     #[test]
     fn second_process_is_told_that_the_folder_is_in_use() {
         let root = tempfile::tempdir().expect("a folder for the test");
-        let _first = StateDir::open(Some(root.path()), "app", 2, seed()).expect("it is free");
-        let error = StateDir::open(Some(root.path()), "app", 2, seed()).expect_err("it is locked");
+        let _first = open(Some(root.path()), "app", 2, seed()).expect("it is free");
+        let error = open(Some(root.path()), "app", 2, seed()).expect_err("it is locked");
         let why = std::error::Error::source(&error).expect("it has a reason").to_string();
         assert!(error.to_string().starts_with("lock the state folder"), "{error}");
         assert!(why.contains("another process"), "{why}");
-        assert!(StateDir::open(Some(root.path()), "other", 2, seed()).is_ok());
+        assert!(open(Some(root.path()), "other", 2, seed()).is_ok());
     }
 
     #[test]
     fn tasks_with_a_folder_are_found() {
         let root = tempfile::tempdir().expect("a folder for the test");
-        let state = StateDir::open(Some(root.path()), "app", 2, seed()).expect("it is free");
+        let state = open(Some(root.path()), "app", 2, seed()).expect("it is free");
         for name in ["0_3", "12_0", "global", "1_x"] {
             fs::create_dir(state.folder.join(name)).expect("it can be made");
         }
@@ -191,7 +204,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder for the test");
         fs::create_dir(root.path().join("app")).expect("it can be made");
         fs::write(root.path().join("app").join(PROCESS), "id zz\n").expect("it can be written");
-        let error = StateDir::open(Some(root.path()), "app", 2, seed()).expect_err("the file is damaged");
+        let error = open(Some(root.path()), "app", 2, seed()).expect_err("the file is damaged");
         assert_eq!(
             std::error::Error::source(&error).map(ToString::to_string).as_deref(),
             Some("the file `process` is damaged; delete it")

@@ -19,7 +19,7 @@ use millstream_processor_core::Topology;
 use millstream_processor_core::commit::CommitNumbers;
 use millstream_processor_core::task::TaskOptions;
 use millstream_protocol::TopicName;
-use std::collections::HashMap;
+use millstream_protocol::hash::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -43,7 +43,7 @@ pub(crate) async fn start(
     let failed = |error| StreamsError::client(format!("connect application `{application_id}`"), error);
     let client = client.connect_on(Arc::clone(&runtime)).await.map_err(failed)?;
     let root = options.state_dir.0.as_deref();
-    let state_dir = Arc::new(StateDir::open(root, &application_id, LANES, || runtime.seed())?);
+    let state_dir = Arc::new(StateDir::open(Arc::clone(&fs), root, &application_id, LANES, || runtime.seed())?);
     let topic_options =
         TopicOptions { replication_factor: options.replication_factor, configs: &changes.topic_options };
     let topics = Topics::prepare(&client, &topology, &application_id, &topic_options).await?;
@@ -85,8 +85,8 @@ pub(crate) async fn start(
         workers: Arc::clone(&workers),
         state_dir,
         on_task_failure,
-        tasks: HashMap::new(),
-        failures: HashMap::new(),
+        tasks: HashMap::default(),
+        failures: HashMap::default(),
         lane_events,
         outcomes,
         tell,

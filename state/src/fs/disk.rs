@@ -18,6 +18,16 @@ impl Fs for DiskFs {
         let names = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
         Ok(names.collect::<io::Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
+    fn folders(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                names.extend(entry.file_name().into_string().ok());
+            }
+        }
+        Ok(names)
+    }
     fn read(&self, file: &Path) -> io::Result<(Box<dyn Read + Send>, u64)> {
         let file = File::open(file)?;
         let len = file.metadata()?.len();

@@ -123,6 +123,12 @@ impl Fs for MemoryFs {
         let within = disk.files.keys().filter(|file| file.parent() == Some(folder));
         Ok(within.filter_map(|file| Some(file.file_name()?.to_str()?.to_owned())).collect())
     }
+    fn folders(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let disk = lock(&self.0);
+        let below =
+            disk.files.keys().filter_map(|file| file.parent()?.strip_prefix(folder).ok()?.iter().next()?.to_str());
+        Ok(below.map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect())
+    }
     fn read(&self, file: &Path) -> io::Result<(Box<dyn Read + Send>, u64)> {
         let bytes = self.contents(file).ok_or_else(|| missing(file))?;
         let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);

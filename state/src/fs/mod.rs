@@ -22,6 +22,11 @@ pub trait Fs: Debug + Send + Sync {
     /// # Errors
     /// As the system says.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
+    /// The names of the folders in a folder.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn folders(&self, folder: &Path) -> io::Result<Vec<String>>;
     /// Opens a file to read it from its start, and gives its length in bytes.
     ///
     /// # Errors
