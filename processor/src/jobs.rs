@@ -1,9 +1,9 @@
 //! A thread for what may block and is no user code: opening stores, writing to journals, filling stores from changelogs.
 
 use crate::StreamsError;
-use millstream_client::runtime::{Runtime, Thread};
+use millstream_client::runtime::{BoxFuture, Runtime, Thread};
 use std::sync::Mutex;
-use std::sync::mpsc::{Sender, channel};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -11,15 +11,21 @@ type Job = Box<dyn FnOnce() + Send>;
 /// Jobs run in the order in which they are given, so that a store that is opened again is closed before.
 #[derive(Debug)]
 pub(crate) struct Jobs {
-    queue: Mutex<Option<Sender<Job>>>,
+    queue: Mutex<Option<UnboundedSender<Job>>>,
     thread: Mutex<Option<Thread>>,
 }
 
 impl Jobs {
     /// Starts the thread.
     pub(crate) fn start(runtime: &dyn Runtime) -> Result<Self, StreamsError> {
-        let (queue, jobs) = channel::<Job>();
-        let main = move || jobs.into_iter().for_each(|job| job());
+        let (queue, mut jobs) = unbounded_channel::<Job>();
+        let main = move || -> BoxFuture<()> {
+            Box::pin(async move {
+                while let Some(job) = jobs.recv().await {
+                    job();
+                }
+            })
+        };
         let thread = runtime.start_thread("millstream-stores", Box::new(main));
         let thread = thread.map_err(|error| StreamsError::state("start the thread for stores", error))?;
         Ok(Self { queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) })
@@ -59,6 +65,7 @@ impl Jobs {
 mod tests {
     use super::*;
     use millstream_client::runtime::TokioRuntime;
+    use std::sync::mpsc::channel;
 
     #[tokio::test]
     async fn jobs_run_in_their_order_and_answer() {

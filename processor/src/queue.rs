@@ -2,14 +2,16 @@
 
 use crate::slot::Slot;
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
 
 /// Tasks that have something to do, first come first served.
 #[derive(Debug, Default)]
 pub(crate) struct ReadyQueue {
     state: Mutex<State>,
-    changed: Condvar,
+    changed: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -30,24 +32,35 @@ impl ReadyQueue {
     }
 
     /// The next task; waits for one. None: this worker ends.
-    pub(crate) fn take(&self) -> Option<Arc<Slot>> {
-        let mut state = self.lock();
+    pub(crate) async fn take(&self) -> Option<Arc<Slot>> {
         loop {
-            if state.closed {
-                return None;
+            let mut changed = pin!(self.changed.notified());
+            // It waits from here on: what comes between this look and the wait is not missed.
+            changed.as_mut().enable();
+            match self.next() {
+                Next::Take(slot) => return Some(slot),
+                Next::End => return None,
+                Next::Wait => changed.await,
             }
-            if state.surplus > 0 {
-                state.surplus -= 1;
-                return None;
-            }
-            if !state.paused
-                && let Some(slot) = state.ready.pop_front()
-            {
-                slot.turn.start();
-                return Some(slot);
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    fn next(&self) -> Next {
+        let mut state = self.lock();
+        if state.closed {
+            return Next::End;
+        }
+        if state.surplus > 0 {
+            state.surplus -= 1;
+            return Next::End;
+        }
+        if state.paused {
+            return Next::Wait;
+        }
+        state.ready.pop_front().map_or(Next::Wait, |slot| {
+            slot.turn.start();
+            Next::Take(slot)
+        })
     }
 
     /// A worker is done with a task for now; `more` if it did not come to the end of what there is.
@@ -60,19 +73,19 @@ impl ReadyQueue {
     /// Lets one worker end, once it has given its task back.
     pub(crate) fn dismiss_one(&self) {
         self.lock().surplus += 1;
-        self.changed.notify_all();
+        self.changed.notify_waiters();
     }
 
     /// Holds all tasks back, or no longer.
     pub(crate) fn set_paused(&self, paused: bool) {
         self.lock().paused = paused;
-        self.changed.notify_all();
+        self.changed.notify_waiters();
     }
 
     /// Ends all workers.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
-        self.changed.notify_all();
+        self.changed.notify_waiters();
     }
 
     fn push(&self, slot: Arc<Slot>) {
@@ -83,6 +96,13 @@ impl ReadyQueue {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a worker does next.
+enum Next {
+    Take(Arc<Slot>),
+    End,
+    Wait,
 }
 
 /// Whose turn it is with a task.

@@ -57,8 +57,10 @@ impl Streams {
     /// Dropped early, what was begun ends in the background; internal topics may have been made.
     pub async fn start(topology: Topology, config: StreamsConfig) -> Result<Self, StreamsError> {
         config.check()?;
-        let runtime = TokioRuntime::current().map_err(|error| StreamsError::client("start the application", error))?;
-        let runtime: Arc<dyn Runtime> = Arc::new(runtime);
+        let runtime = match &config.runtime {
+            Some(runtime) => Arc::clone(runtime),
+            None => current_runtime()?,
+        };
         let application_id = config.application_id.clone();
         let (commands, asked) = mpsc::channel(COMMANDS);
         let (tell, told) = oneshot::channel();
@@ -92,6 +94,7 @@ impl Streams {
     pub async fn run_until(self, stop: impl Future<Output: Send> + Send) -> Result<(), StreamsError> {
         let mut states = self.0.view.states.subscribe();
         tokio::select! {
+            biased;
             _ = stop => {}
             _ = states.wait_for(|state| state.is_last()) => {}
         }
@@ -252,6 +255,11 @@ pub enum RestoreEvent {
         /// How many records were read.
         restored: u64,
     },
+}
+
+fn current_runtime() -> Result<Arc<dyn Runtime>, StreamsError> {
+    let runtime = TokioRuntime::current().map_err(|error| StreamsError::client("start the application", error))?;
+    Ok(Arc::new(runtime))
 }
 
 struct Restores(mpsc::Receiver<RestoreEvent>);

@@ -2,7 +2,7 @@
 
 use crate::shared::{Shared, lock};
 use crate::{StreamsError, StreamsErrorKind};
-use millstream_client::runtime::Thread;
+use millstream_client::runtime::{BoxFuture, Thread};
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 
@@ -36,9 +36,11 @@ impl Workers {
     pub(crate) fn add(&self) -> Result<usize, StreamsError> {
         let mut threads = lock(&self.threads);
         let (shared, living) = (Arc::clone(&self.shared), self.living.clone());
-        let main = move || {
-            let _living = Living(living);
-            run(&shared);
+        let main = move || -> BoxFuture<()> {
+            Box::pin(async move {
+                let _living = Living(living);
+                run(&shared).await;
+            })
         };
         self.living.send_modify(|count| *count += 1);
         let name = format!("millstream-worker-{}", threads.started);
@@ -98,8 +100,8 @@ impl Drop for Living {
     }
 }
 
-fn run(shared: &Shared) {
-    while let Some(slot) = shared.queue.take() {
+async fn run(shared: &Shared) {
+    while let Some(slot) = shared.queue.take().await {
         let more = slot.run(shared);
         shared.queue.give_back(slot, more);
     }

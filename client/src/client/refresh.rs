@@ -24,6 +24,7 @@ pub(super) async fn run(hub: Arc<Hub>) {
         match wanted {
             Some(wanted) => round(&hub, &wanted).await,
             None => tokio::select! {
+                biased;
                 () = timer.as_mut() => {}
                 () = hub.wake_refresh.notified() => {}
             },

@@ -84,6 +84,7 @@ impl Consumer {
             }
         };
         tokio::select! {
+            biased; // Whichever it was: all three are looked at next.
             () = shared.event_changed() => {}
             () = shared.records_changed() => {}
             () = finished => {}

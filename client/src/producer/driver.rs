@@ -6,10 +6,10 @@ use crate::Error;
 use crate::client::{Call, Target, View};
 use crate::net::{Place, Purpose, RequestError};
 use crate::runtime::{BoxFuture, Timer};
-use hashbrown::HashMap;
 use millstream_client_core::cluster::{CoordinatorKey, Creation};
 use millstream_client_core::connection::Outgoing;
 use millstream_client_core::produce::{Failure, Identity, ProduceCall};
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::ProduceResponse;
 use millstream_protocol::{ApiKey, NodeId, TopicPartition};
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ pub(super) async fn run(engine: Arc<Engine>) {
     let view = engine.client.hub().watch();
     let timer = engine.client.runtime().timer();
     let interest = engine.client.now() + INTEREST;
-    let mut driver = Driver { view, timer, interest, calls: HashMap::new(), identity: None, adding: None, engine };
+    let mut driver = Driver { view, timer, interest, calls: HashMap::default(), identity: None, adding: None, engine };
     while driver.step() {
         driver.wait().await;
     }
@@ -123,15 +123,17 @@ impl Driver {
     async fn wait(&mut self) {
         let engine = Arc::clone(&self.engine);
         tokio::select! {
-            landed = next(&mut self.calls) => self.land(landed),
+            // What is rare comes first, and cannot keep what is frequent from its turn.
+            biased;
             identity = pending(&mut self.identity) => self.handle_identity(identity),
             added = pending(&mut self.adding) => self.handle_added(added),
-            () = engine.wake.notified() => {}
             changed = self.view.changed() => {
                 // The sender of the view lives in the client, which the engine holds.
                 debug_assert!(changed.is_ok());
                 self.handle_view();
             }
+            landed = next(&mut self.calls) => self.land(landed),
+            () = engine.wake.notified() => {}
             () = self.timer.as_mut() => self.handle_time(),
         }
     }

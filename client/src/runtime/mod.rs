@@ -3,6 +3,7 @@
 //! Everything in this package and in `millstream` that opens a socket, sleeps, spawns or starts a thread goes through
 //! [`Runtime`]: [`TokioRuntime`] in production, one seeded thread in simulation.
 
+mod park;
 mod task;
 mod tokio;
 
@@ -25,6 +26,10 @@ pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// What a thread with its own reactor runs; it gets the runtime of that thread.
 pub type IoMain = Box<dyn FnOnce(Arc<dyn Runtime>) -> BoxFuture<()> + Send>;
 
+/// What a thread for code that may block runs, to its end. It waits only by awaiting, so that who started it decides how a wait is done:
+/// in production the thread sleeps, in simulation another one goes on.
+pub type ThreadMain = Box<dyn FnOnce() -> BoxFuture<()> + Send>;
+
 /// Sockets, clocks, chance, tasks and threads.
 pub trait Runtime: Debug + Send + Sync + 'static {
     /// The monotonic time.
@@ -41,12 +46,12 @@ pub trait Runtime: Debug + Send + Sync + 'static {
     fn connect(&self, address: SocketAddr) -> BoxFuture<io::Result<Box<dyn Socket>>>;
     /// Starts a task beside the caller. Its owner is whoever holds the [`Task`].
     fn spawn(&self, task: BoxFuture<()>) -> Task;
-    /// Starts a thread for code that may block.
+    /// Starts a thread for code that may block. It has no reactor: what it awaits must be woken from elsewhere.
     ///
     /// # Errors
     ///
     /// When the system has no more threads.
-    fn start_thread(&self, name: &str, main: Box<dyn FnOnce() + Send>) -> io::Result<Thread>;
+    fn start_thread(&self, name: &str, main: ThreadMain) -> io::Result<Thread>;
     /// Starts a thread with a reactor of its own, which nothing on other threads can hold up.
     ///
     /// # Errors

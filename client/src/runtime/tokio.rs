@@ -1,6 +1,7 @@
 //! The production runtime: tokio's reactor, the system's threads.
 
-use super::{BoxFuture, IoMain, Panicked, Runtime, Socket, Task, Thread, Timer};
+use super::park::drive;
+use super::{BoxFuture, IoMain, Panicked, Runtime, Socket, Task, Thread, ThreadMain, Timer};
 use crate::{Error, ErrorKind};
 use millstream_protocol::Timestamp;
 use std::future::Future;
@@ -71,15 +72,19 @@ impl Runtime for TokioRuntime {
         });
         Task::new(finished, move || handle.abort())
     }
-    fn start_thread(&self, name: &str, main: Box<dyn FnOnce() + Send>) -> io::Result<Thread> {
-        let handle = std::thread::Builder::new().name(name.to_owned()).spawn(main)?;
-        Ok(Thread::new(move || handle.join().map_err(|payload| Panicked::new(&*payload))))
+    fn start_thread(&self, name: &str, main: ThreadMain) -> io::Result<Thread> {
+        start(name, move || drive(main()))
     }
     fn start_io_thread(&self, name: &str, main: IoMain) -> io::Result<Thread> {
         let reactor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let runtime: Arc<dyn Runtime> = Arc::new(Self(reactor.handle().clone()));
-        self.start_thread(name, Box::new(move || reactor.block_on(main(runtime))))
+        start(name, move || reactor.block_on(main(runtime)))
     }
+}
+
+fn start(name: &str, main: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
+    let handle = std::thread::Builder::new().name(name.to_owned()).spawn(main)?;
+    Ok(Thread::new(move || handle.join().map_err(|payload| Panicked::new(&*payload))))
 }
 
 /// A tokio sleep that is made when it is first needed and used again after.

@@ -1,6 +1,6 @@
 //! A runtime whose sockets are bad lines: they carry few bytes at a time, pause, break, or fall silent.
 
-use millstream_client::runtime::{BoxFuture, IoMain, Runtime, Socket, Task, Thread, Timer, TokioRuntime};
+use millstream_client::runtime::{BoxFuture, IoMain, Runtime, Socket, Task, Thread, ThreadMain, Timer, TokioRuntime};
 use millstream_protocol::Timestamp;
 use std::io;
 use std::net::SocketAddr;
@@ -65,7 +65,7 @@ impl Runtime for BadLines {
     fn spawn(&self, task: BoxFuture<()>) -> Task {
         self.inner.spawn(task)
     }
-    fn start_thread(&self, name: &str, main: Box<dyn FnOnce() + Send>) -> io::Result<Thread> {
+    fn start_thread(&self, name: &str, main: ThreadMain) -> io::Result<Thread> {
         self.inner.start_thread(name, main)
     }
     fn start_io_thread(&self, name: &str, main: IoMain) -> io::Result<Thread> {

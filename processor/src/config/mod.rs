@@ -5,6 +5,7 @@ mod options;
 pub(crate) use options::Options;
 
 use crate::{StreamsError, StreamsErrorKind};
+use millstream_client::runtime::Runtime;
 use millstream_client::{ClientSource, ConsumerBuilder, ProducerBuilder, Properties};
 use millstream_processor_core::failure::{
     DeserializationFailure, Handler, Handlers, OnDeserializationFailure, OnProcessingFailure, OnProductionFailure,
@@ -55,6 +56,8 @@ pub struct StreamsConfig {
     pub(crate) changes: Changes,
     /// Where journals are written: tests let it fail.
     pub(crate) fs: Arc<dyn Fs>,
+    /// What it runs on, if not on the caller's tokio runtime.
+    pub(crate) runtime: Option<Arc<dyn Runtime>>,
     /// What was wrong with options that were set by key.
     problems: Vec<String>,
 }
@@ -95,6 +98,7 @@ impl StreamsConfig {
             on_task_failure: Arc::new(OnTaskFailure::ShutdownClient),
             changes: Changes::default(),
             fs: Arc::new(DiskFs),
+            runtime: None,
             problems: Vec::new(),
         }
     }
@@ -151,6 +155,13 @@ impl StreamsConfig {
     #[doc(hidden)]
     pub fn state_fs(mut self, fs: Arc<dyn Fs>) -> Self {
         self.fs = fs;
+        self
+    }
+
+    /// Runs on another runtime than the one that `start` is called in.
+    #[doc(hidden)]
+    pub fn runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {
+        self.runtime = Some(runtime);
         self
     }
 

@@ -23,7 +23,7 @@ use crate::{CloseOptions, State, StreamsError, StreamsErrorKind};
 use millstream_client::runtime::{Task as Spawned, Timer};
 use millstream_client::runtime_consumer::{Ack, GroupEvent};
 use millstream_processor_core::TaskId;
-use std::collections::HashMap;
+use millstream_protocol::hash::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -119,16 +119,18 @@ impl Engine {
             self.timer.as_mut().set(Some(at));
             let signals = Arc::clone(&self.shared.signals);
             let handled = tokio::select! {
-                event = self.group.next_event() => self.handle_group(event),
-                () = self.group.ready() => self.dispatch(),
-                () = signals.changed() => Ok(()),
-                Some(event) = self.lane_events.recv() => self.handle_lane(event),
-                Some(outcome) = self.outcomes.recv() => self.handle_outcome(outcome),
-                () = &mut self.timer => Ok(()),
+                // What is rare comes first, and cannot keep what is frequent from its turn. The next turn does what is due anyway.
+                biased;
                 command = commands.recv() => match command {
                     Some(Command::Close(options, done)) => return Ending::Asked(options, Some(done)),
                     None => return Ending::Asked(CloseOptions::within(closing::UNATTENDED), None),
                 },
+                event = self.group.next_event() => self.handle_group(event),
+                Some(event) = self.lane_events.recv() => self.handle_lane(event),
+                Some(outcome) = self.outcomes.recv() => self.handle_outcome(outcome),
+                () = self.group.ready() => self.dispatch(),
+                () = signals.changed() => Ok(()),
+                () = &mut self.timer => Ok(()),
             };
             if let Err(error) = handled {
                 return Ending::Failed(error);

@@ -203,6 +203,7 @@ impl Committer {
     async fn wait_for_generation(&self) {
         let runtime = self.shared.runtime().as_ref();
         tokio::select! {
+            biased;
             () = sleep_until(runtime, runtime.now() + STALE) => {}
             () = self.lost.changed() => {}
         }
