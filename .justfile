@@ -46,7 +46,7 @@ advisories:
 
 # each feature alone, and none
 features:
-    cargo hack check --each-feature --no-dev-deps -p millstream-protocol -p millstream-state -p millstream
+    cargo hack check --each-feature --no-dev-deps -p millstream-protocol -p millstream-state -p millstream -p millstream-testkit
 
 # no package compiles C: the tree says so, and the build passes with a compiler that always fails
 no-c:

@@ -22,11 +22,13 @@ pub(crate) struct Peer {
     pub(crate) host: StrBytes,
     /// Where it arrived at the node.
     pub(crate) listener: ListenerId,
+    /// Whom its certificate names; none without one.
+    pub(crate) certified: Option<StrBytes>,
 }
 impl Peer {
-    /// Somebody at a node's first listener.
+    /// Somebody at a node's first listener, without a certificate.
     pub(crate) fn new(connection: ConnectionId, node: NodeId, host: StrBytes) -> Self {
-        Self { connection, node, host, listener: ListenerId::default() }
+        Self { connection, node, host, listener: ListenerId::default(), certified: None }
     }
 }
 
@@ -37,6 +39,8 @@ pub(crate) struct Call {
     pub(crate) node: NodeId,
     pub(crate) host: StrBytes,
     pub(crate) listener: ListenerId,
+    /// As ACLs name it: `User:alice`.
+    pub(crate) principal: StrBytes,
     pub(crate) client_id: StrBytes,
     pub(crate) version: i16,
     pub(crate) correlation_id: i32,
@@ -68,6 +72,8 @@ pub(crate) enum Outcome {
     Frame(Frame),
     /// Bytes that are no Kafka answer, their size included.
     Raw(Bytes),
+    /// The last frame before the connection ends.
+    Last(Frame),
     Silence,
     Close,
 }

@@ -10,19 +10,23 @@ mod log;
 mod looking;
 mod nodes;
 mod request_log;
+mod security;
 mod settings;
 mod steering;
 mod timers;
 mod topics;
 mod transactions;
 
-pub(crate) use call::{ConnectionId, Outcome, Peer, Reply};
+pub(crate) use call::{ConnectionId, ListenerId, Outcome, Peer, Reply};
 pub(crate) use faults::{Action, Answerer, Faults, Reacted, Rule, Scope, Step, When};
 pub(crate) use handlers::all_versions as served_versions;
 pub(crate) use log::producers::Aborted;
 pub(crate) use looking::Committed;
 pub(crate) use nodes::{Endpoint, Node, Nodes};
 pub(crate) use request_log::{Answered, Exchange, RequestLog};
+pub use security::SecurityProtocol;
+#[cfg(feature = "tls")]
+pub(crate) use security::settings::ClientAuth;
 pub(crate) use settings::Settings;
 pub(crate) use topics::check_name;
 
@@ -34,6 +38,7 @@ use groups::Groups;
 use millstream_protocol::frame;
 use millstream_protocol::messages::{Request, StrBytes};
 use millstream_protocol::{NodeId, Timestamp};
+use security::{Gate, Security};
 use timers::{TimerKey, Timers};
 use topics::Topics;
 use transactions::Transactions;
@@ -53,6 +58,7 @@ pub(crate) struct Broker {
     timers: Timers,
     faults: Faults,
     log: RequestLog,
+    security: Security,
     /// Makes names unlike those of other clusters and of each other.
     seed: u64,
     names_given: u64,
@@ -74,6 +80,7 @@ impl Broker {
             timers: Timers::default(),
             faults: Faults::default(),
             log: RequestLog::default(),
+            security: Security::new(settings.protocols.clone(), seed),
             seed,
             names_given: 0,
             replies: Vec::new(),
@@ -96,6 +103,7 @@ impl Broker {
         while let Some(key) = self.timers.pop(self.now) {
             match key {
                 TimerKey::Fetch(connection) => self.complete_fetch(connection),
+                TimerKey::LastWords(connection) => self.say_last_words(connection),
                 TimerKey::Group(id) => self.handle_group_time(&id),
                 TimerKey::Transaction(id) => self.handle_transaction_time(&id),
                 TimerKey::Late(number) => self.handle_late(number),
@@ -107,6 +115,10 @@ impl Broker {
         self.drop_fetch(connection);
         self.forget_waiting(connection);
         self.log.disconnected(connection);
+        self.drop_last_words(connection);
+        self.security.forget(connection);
+        self.drop_last_words(connection);
+        self.security.forget(connection);
     }
     /// When there is next something to do.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
@@ -118,6 +130,9 @@ impl Broker {
     }
 
     fn answer(&mut self, peer: &Peer, payload: &Bytes) -> Option<Outcome> {
+        if let Some(outcome) = self.take_bare_token(peer, payload) {
+            return outcome;
+        }
         let Ok(header) = frame::decode_request_header(payload) else { return Some(Outcome::Close) };
         self.log.asked(self.now, peer, &header, payload);
         let call = Call {
@@ -125,12 +140,18 @@ impl Broker {
             node: peer.node,
             host: peer.host.clone(),
             listener: peer.listener,
+            principal: self.principal(peer),
             client_id: StrBytes::from_string(header.client_id().unwrap_or_default().to_owned()),
             version: header.version(),
             correlation_id: header.correlation_id(),
             is_held: false,
         };
-        handlers::dispatch(self, header.api(), &call, header.body_of(payload))
+        tracing::trace!(api = %header.api(), version = call.version, node = %call.node, principal = %call.principal, "request");
+        let body = header.body_of(payload);
+        match self.gate(header.api(), &call, body.clone()) {
+            Gate::Open => handlers::dispatch(self, header.api(), &call, body),
+            Gate::Shut(outcome) => outcome,
+        }
     }
     /// Answers a call that was kept.
     fn complete<R: Request>(&mut self, call: &Call, response: &R::Response) {

@@ -1,5 +1,7 @@
 //! The broker's options, by Kafka's keys. Those that begin with `millstream.` are the test kit's own.
 
+use super::security::SecurityProtocol;
+use super::security::settings::SecuritySettings;
 use std::collections::BTreeMap;
 
 /// What a cluster is started with.
@@ -24,6 +26,9 @@ pub(crate) struct Settings {
     pub(crate) marker_delay_ms: i64,
     /// The epoch that new producer ids begin with.
     pub(crate) producer_epoch_start: i16,
+    /// The listeners' protocols; without any there is one, which asks for nothing.
+    pub(crate) protocols: Vec<SecurityProtocol>,
+    pub(crate) security: SecuritySettings,
     /// What topics inherit, by the topic's key.
     pub(crate) topic_defaults: BTreeMap<String, String>,
     /// All that was set, as DescribeConfigs of a broker shows it.
@@ -50,6 +55,8 @@ impl Settings {
             internal_topic_partitions: 50,
             marker_delay_ms: 0,
             producer_epoch_start: 0,
+            protocols: Vec::new(),
+            security: SecuritySettings::default(),
             topic_defaults: BTreeMap::new(),
             given: BTreeMap::new(),
         }
@@ -73,6 +80,7 @@ impl Settings {
             "delete.topic.enable" => self.delete_topics = parse(key, value)?,
             "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = parse(key, value)?,
             "millstream.producer.epoch.start" => self.producer_epoch_start = parse(key, value)?,
+            _ if self.security.set(key, value)? => {}
             _ => self.set_topic_default(key, value)?,
         }
         self.given.insert(key.to_owned(), value.to_owned());

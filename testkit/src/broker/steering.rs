@@ -4,6 +4,10 @@ use super::{Broker, topics};
 use millstream_protocol::NodeId;
 
 impl Broker {
+    /// Makes a user, of PLAIN and of SCRAM.
+    pub(crate) fn add_user(&mut self, name: &str, password: &str) {
+        self.security.credentials.add_user(name, password);
+    }
     /// Takes a node down: others lead what it led.
     pub(crate) fn crash(&mut self, node: NodeId) {
         self.nodes.set_up(node, false);

@@ -13,6 +13,8 @@ pub(crate) enum TimerKey {
     Fetch(ConnectionId),
     /// A group's sessions and rebalance.
     Group(StrBytes),
+    /// The last answer to somebody who could not prove who it is.
+    LastWords(ConnectionId),
     /// A transactional id's timeout or its markers.
     Transaction(StrBytes),
     /// A request or an answer that a rule has delayed, by its number.

@@ -2,10 +2,11 @@
 
 use super::TestCluster;
 use super::clock::Clock;
+use super::door::Doors;
 use super::node::Nodes;
 use super::shared::Shared;
 use super::thread::ClusterThread;
-use crate::broker::{Broker, Endpoint, Node, Settings, check_name};
+use crate::broker::{Broker, Endpoint, Node, SecurityProtocol, Settings, check_name};
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
 use std::hash::{BuildHasher, RandomState};
@@ -25,11 +26,24 @@ pub struct TestClusterBuilder {
     port: u16,
     topics: Vec<(String, usize)>,
     configs: Vec<(String, String)>,
+    pub(super) listeners: Vec<(String, SecurityProtocol)>,
+    pub(super) users: Vec<(String, String)>,
+    pub(super) uses_sasl: bool,
+    pub(super) uses_tls: bool,
 }
 
 impl TestClusterBuilder {
     pub(super) fn new() -> Self {
-        Self { brokers: 1, port: 0, topics: Vec::new(), configs: Vec::new() }
+        Self {
+            brokers: 1,
+            port: 0,
+            topics: Vec::new(),
+            configs: Vec::new(),
+            listeners: Vec::new(),
+            users: Vec::new(),
+            uses_sasl: false,
+            uses_tls: false,
+        }
     }
     /// How many brokers; their ids count from 1. Default: 1.
     pub fn brokers(mut self, count: usize) -> Self {
@@ -78,39 +92,50 @@ impl TestClusterBuilder {
         self.build().map_err(StartError)
     }
     fn build(self) -> Result<TestCluster, String> {
-        let settings = self.settings()?;
+        let listeners = self.named_listeners()?;
+        let mut settings = self.settings()?;
+        settings.protocols = listeners.iter().map(|(_, protocol)| *protocol).collect();
         self.topics.iter().try_for_each(|(name, _)| check_name(name)).map_err(|(_, reason)| reason)?;
-        let listeners = self.listen()?;
-        let addresses: Vec<SocketAddr> = listeners
-            .iter()
-            .map(TcpListener::local_addr)
-            .collect::<Result<_, _>>()
-            .map_err(|error| error.to_string())?;
+        let doors = Doors::new(&settings)?;
+        let sockets = self.listen(listeners.len())?;
+        let addresses = addresses(&sockets)?;
         let clock = Clock::start();
         let mut broker =
             Broker::new(settings, describe(&addresses), RandomState::new().hash_one(&addresses), clock.now());
         self.topics.iter().for_each(|(name, partitions)| {
             broker.create_topic(name, *partitions);
         });
+        self.users.iter().for_each(|(name, password)| broker.add_user(name, password));
         let shared = Arc::new(Shared::new(broker, clock));
         let thread = ClusterThread::start(&shared).map_err(|error| format!("its thread does not start: {error}"))?;
         let mut nodes = Nodes::new(thread.handle());
-        for (id, listener) in (1..).map(NodeId::new).zip(listeners) {
-            nodes.add(id, listener, &shared).map_err(|error| format!("node {id} does not listen: {error}"))?;
+        for (id, sockets) in (1..).map(NodeId::new).zip(sockets) {
+            for (door, socket) in doors.all().zip(sockets) {
+                nodes.add(id, door, socket, &shared).map_err(|error| format!("node {id} does not listen: {error}"))?;
+            }
         }
-        let bootstrap = addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        Ok(TestCluster { shared, nodes: Mutex::new(nodes), bootstrap, _thread: thread })
+        let bootstraps = listeners.into_iter().enumerate().map(|(at, (name, _))| (name, bootstrap(&addresses, at)));
+        Ok(TestCluster {
+            shared,
+            nodes: Mutex::new(nodes),
+            bootstraps: bootstraps.collect(),
+            #[cfg(feature = "tls")]
+            authority: doors.authority,
+            _thread: thread,
+        })
     }
     fn settings(&self) -> Result<Settings, String> {
         let mut settings = Settings::new(self.brokers);
         self.configs.iter().try_for_each(|(key, value)| settings.set(key, value))?;
         Ok(settings)
     }
-    fn listen(&self) -> Result<Vec<TcpListener>, String> {
+    /// For each broker a socket for each listener: the first ones of all brokers in a row, then the second ones.
+    fn listen(&self, listeners: usize) -> Result<Vec<Vec<TcpListener>>, String> {
         if self.brokers == 0 {
             return Err("a cluster has at least one broker".to_owned());
         }
-        (0..self.brokers).map(|index| listen(self.port, index)).collect()
+        let of_broker = |broker| (0..listeners).map(|at| listen(self.port, at * self.brokers + broker)).collect();
+        (0..self.brokers).map(of_broker).collect()
     }
 }
 
@@ -123,10 +148,21 @@ fn listen(first: u16, index: usize) -> Result<TcpListener, String> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port))
         .map_err(|error| format!("127.0.0.1:{port} cannot be listened on: {error}"))
 }
-fn describe(addresses: &[SocketAddr]) -> Vec<Node> {
-    let node = |(id, address): (i32, &SocketAddr)| Node {
+fn addresses(sockets: &[Vec<TcpListener>]) -> Result<Vec<Vec<SocketAddr>>, String> {
+    let of_broker = |sockets: &Vec<TcpListener>| sockets.iter().map(TcpListener::local_addr).collect();
+    sockets.iter().map(of_broker).collect::<Result<_, _>>().map_err(|error: std::io::Error| error.to_string())
+}
+/// The addresses of all brokers at one listener.
+fn bootstrap(addresses: &[Vec<SocketAddr>], listener: usize) -> String {
+    let at = addresses.iter().filter_map(|of_broker| of_broker.get(listener));
+    at.map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+fn describe(addresses: &[Vec<SocketAddr>]) -> Vec<Node> {
+    let endpoint =
+        |address: &SocketAddr| Endpoint { host: StrBytes::from_string(address.ip().to_string()), port: address.port() };
+    let node = |(id, addresses): (i32, &Vec<SocketAddr>)| Node {
         id: NodeId::new(id),
-        endpoints: vec![Endpoint { host: StrBytes::from_string(address.ip().to_string()), port: address.port() }],
+        endpoints: addresses.iter().map(endpoint).collect(),
         is_up: true,
     };
     (1..).zip(addresses).map(node).collect()

@@ -1,17 +1,16 @@
 //! One connection: frames in, replies out, one request at a time, as Kafka mutes a connection while it works for it.
 
 use super::shared::Shared;
-use crate::broker::{ConnectionId, Outcome, Peer};
+use crate::broker::{ConnectionId, ListenerId, Outcome, Peer};
 use bytes::{Buf, Bytes};
 use millstream_protocol::NodeId;
-use millstream_protocol::frame::FrameBuffer;
+use millstream_protocol::frame::{Frame, FrameBuffer};
 use millstream_protocol::messages::StrBytes;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 /// Kafka's `socket.request.max.bytes`.
@@ -19,13 +18,24 @@ const MAX_REQUEST: usize = 104_857_600;
 /// How much is read ahead while a request waits for its reply.
 const READ_AHEAD: usize = 64 << 10;
 
-/// Serves a connection until either side ends it.
-pub(super) async fn serve(stream: TcpStream, from: SocketAddr, node: NodeId, shared: Arc<Shared>) {
-    // Only latency is lost if it cannot be set.
-    let _ = stream.set_nodelay(true);
+/// Where a connection came in, and from where.
+pub(super) struct At {
+    pub(super) node: NodeId,
+    pub(super) listener: ListenerId,
+    pub(super) from: SocketAddr,
+}
+
+/// Serves a connection until either side ends it. `certified` is whom its certificate names.
+pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    at: At,
+    certified: Option<StrBytes>,
+    shared: Arc<Shared>,
+) {
     let (id, outcomes) = shared.connect();
     let _registered = Registered { id, shared: &shared };
-    let peer = Peer::new(id, node, StrBytes::from_string(format!("/{}", from.ip())));
+    let host = StrBytes::from_string(format!("/{}", at.from.ip()));
+    let peer = Peer { listener: at.listener, certified, ..Peer::new(id, at.node, host) };
     let mut connection = Connection { stream, buffer: FrameBuffer::new(MAX_REQUEST), outcomes };
     // Whatever ends it, the peer sees an end of stream; there is nobody else to tell.
     let _ = connection.run(&peer, &shared).await;
@@ -41,28 +51,37 @@ impl Drop for Registered<'_> {
     }
 }
 
-struct Connection {
-    stream: TcpStream,
+struct Connection<S> {
+    stream: S,
     buffer: FrameBuffer,
     outcomes: mpsc::Receiver<Outcome>,
 }
-impl Connection {
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn run(&mut self, peer: &Peer, shared: &Shared) -> io::Result<()> {
         loop {
             while let Some(payload) = self.buffer.next_frame().map_err(io::Error::other)? {
                 shared.handle(peer, &payload);
                 drop(payload);
                 match self.outcome().await? {
-                    Outcome::Frame(frame) => {
-                        self.stream.write_all_buf(&mut Segments(frame.into_segments().into())).await?
+                    Outcome::Frame(frame) => self.write(frame).await?,
+                    Outcome::Last(frame) => {
+                        self.write(frame).await?;
+                        return self.stream.shutdown().await;
                     }
-                    Outcome::Raw(bytes) => self.stream.write_all(&bytes).await?,
+                    Outcome::Raw(bytes) => {
+                        self.stream.write_all(&bytes).await?;
+                        self.stream.flush().await?;
+                    }
                     Outcome::Silence => {}
                     Outcome::Close => return Ok(()),
                 }
             }
             self.read().await?;
         }
+    }
+    async fn write(&mut self, frame: Frame) -> io::Result<()> {
+        self.stream.write_all_buf(&mut Segments(frame.into_segments().into())).await?;
+        self.stream.flush().await
     }
     async fn read(&mut self) -> io::Result<()> {
         match self.stream.read_buf(self.buffer.spare()).await? {

@@ -44,8 +44,9 @@ pub struct VersionCoverage {
 
 impl Coverage {
     pub(super) fn of(broker: &Broker) -> Self {
-        let mut apis: BTreeMap<i16, ApiCoverage> =
-            served_versions().map(|(api, range)| (api.get(), row(api, Some(range.min()), Some(range.max())))).collect();
+        let mut apis: BTreeMap<i16, ApiCoverage> = served_versions(broker)
+            .map(|(api, range)| (api.get(), row(api, Some(range.min()), Some(range.max()))))
+            .collect();
         for (api, version, met) in broker.request_log().coverage().all() {
             let codes = met.codes.iter().map(|(code, count)| (ErrorCode::new(*code).name().to_owned(), *count));
             let met = VersionCoverage { version, requests: met.requests, codes: codes.collect() };

@@ -4,6 +4,7 @@ mod builder;
 mod clock;
 mod connection;
 mod coverage;
+mod door;
 mod expectation;
 mod fault_rule;
 mod faults;
@@ -12,8 +13,11 @@ mod node;
 mod parked;
 mod records;
 mod request_log;
+mod security_options;
 mod shared;
 mod thread;
+#[cfg(feature = "tls")]
+mod tls;
 mod topology;
 
 pub use builder::{StartError, TestClusterBuilder};
@@ -24,6 +28,8 @@ pub use logged::{LoggedRequest, Outcome};
 pub use parked::Parked;
 pub use records::ClusterRecord;
 pub use request_log::RequestLog;
+#[cfg(feature = "tls")]
+pub use tls::{ClientCertificate, ClusterTls, TlsFiles};
 
 use crate::broker::Broker;
 use millstream_client::ClientSource;
@@ -56,7 +62,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct TestCluster {
     shared: Arc<Shared>,
     nodes: Mutex<Nodes>,
-    bootstrap: String,
+    /// By listener, the first first.
+    bootstraps: Vec<(String, String)>,
+    #[cfg(feature = "tls")]
+    authority: Option<tls::Authority>,
     // Last, so that the thread outlives what runs on it.
     _thread: ClusterThread,
 }
@@ -78,10 +87,38 @@ impl TestCluster {
     pub fn builder() -> TestClusterBuilder {
         TestClusterBuilder::new()
     }
-    /// The address, for clients in other languages.
+    /// The address, for clients in other languages; with several listeners that of the first.
     #[must_use]
     pub fn bootstrap_servers(&self) -> String {
-        self.bootstrap.clone()
+        self.bootstraps.first().map(|(_, bootstrap)| bootstrap.clone()).unwrap_or_default()
+    }
+    /// The address of a listener, by its name; one that was not named has its protocol's: `SASL_SSL`.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such listener.
+    #[must_use]
+    pub fn bootstrap_servers_of(&self, listener: &str) -> String {
+        match self.bootstraps.iter().find(|(name, _)| name == listener) {
+            Some((_, bootstrap)) => bootstrap.clone(),
+            None => {
+                let names: Vec<&str> = self.bootstraps.iter().map(|(name, _)| name.as_str()).collect();
+                panic!("the cluster has no listener `{listener}`; it has {}", names.join(", "))
+            }
+        }
+    }
+    /// What clients need for TLS.
+    ///
+    /// # Panics
+    ///
+    /// When no listener uses it.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn tls(&self) -> ClusterTls<'_> {
+        match &self.authority {
+            Some(authority) => ClusterTls::new(authority),
+            None => panic!("the cluster has no listener with TLS; its builder's `tls` makes one"),
+        }
     }
     /// Makes a topic with the cluster's defaults.
     ///

@@ -75,6 +75,7 @@ fn empty_request(api: ApiKey) -> RequestKind {
         WriteTxnMarkersRequest TxnOffsetCommitRequest DescribeConfigsRequest AlterConfigsRequest IncrementalAlterConfigsRequest
         DescribeLogDirsRequest CreatePartitionsRequest DeleteGroupsRequest OffsetDeleteRequest DescribeClusterRequest DescribeProducersRequest
         DescribeTransactionsRequest ListTransactionsRequest ListConfigResourcesRequest DescribeTopicPartitionsRequest
+        SaslHandshakeRequest SaslAuthenticateRequest DescribeUserScramCredentialsRequest AlterUserScramCredentialsRequest
     }
     panic!("the table of this test lacks {api}")
 }

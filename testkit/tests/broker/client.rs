@@ -17,10 +17,26 @@ use std::time::Duration;
 /// How long a broker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What a connection runs over.
+pub(crate) trait Stream: Read + Write {
+    /// The socket below.
+    fn socket(&self) -> &TcpStream;
+}
+impl Stream for TcpStream {
+    fn socket(&self) -> &TcpStream {
+        self
+    }
+}
+#[cfg(feature = "tls")]
+impl Stream for rustls::StreamOwned<rustls::ClientConnection, TcpStream> {
+    fn socket(&self) -> &TcpStream {
+        self.get_ref()
+    }
+}
+
 /// One connection.
-#[derive(Debug)]
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     buffer: FrameBuffer,
     sent: i32,
     answered: i32,
@@ -29,10 +45,19 @@ impl Connection {
     /// Connects to the cluster's `index`-th broker, from 0.
     pub(crate) fn to(cluster: &TestCluster, index: usize) -> Self {
         let servers = cluster.bootstrap_servers();
-        let address = servers.split(',').nth(index).expect("the cluster has such a broker");
-        let stream = TcpStream::connect(address).expect("the broker listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
-        Self { stream, buffer: FrameBuffer::new(64 << 20), sent: 0, answered: 0 }
+        Self::at(servers.split(',').nth(index).expect("the cluster has such a broker"))
+    }
+    /// Connects to the first address in a list.
+    pub(crate) fn at(bootstrap: &str) -> Self {
+        Self::over(connect(bootstrap))
+    }
+    pub(crate) fn over(stream: impl Stream + 'static) -> Self {
+        Self { stream: Box::new(stream), buffer: FrameBuffer::new(64 << 20), sent: 0, answered: 0 }
+    }
+    /// What it runs over.
+    #[cfg(feature = "tls")]
+    pub(crate) fn into_stream(self) -> Box<dyn Stream> {
+        self.stream
     }
     /// Asks, and waits for the answer.
     pub(crate) fn call<R: Request>(&mut self, version: i16, request: &R) -> R::Response {
@@ -72,9 +97,9 @@ impl Connection {
     }
     /// Whether anything comes within this time: bytes, or the end.
     pub(crate) fn has_input(&mut self, within: Duration) -> bool {
-        self.stream.set_read_timeout(Some(within)).expect("a timeout can be set");
-        let peeked = self.stream.peek(&mut [0]);
-        self.stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        self.stream.socket().set_read_timeout(Some(within)).expect("a timeout can be set");
+        let peeked = self.stream.socket().peek(&mut [0]);
+        self.stream.socket().set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
         peeked.is_ok()
     }
     /// The next frame, if its bytes make one within this time.
@@ -102,11 +127,24 @@ impl Connection {
             match self.stream.read(&mut chunk) {
                 Ok(0) => return None,
                 Ok(count) => self.buffer.extend(&chunk[..count]),
-                Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return None,
+                Err(error) if is_end(&error) => return None,
                 Err(error) => panic!("the broker neither answers nor hangs up: {error}"),
             }
         }
     }
+}
+
+/// A socket to the first address in a list.
+pub(crate) fn connect(bootstrap: &str) -> TcpStream {
+    let address = bootstrap.split(',').next().expect("an address");
+    let stream = TcpStream::connect(address).expect("the broker listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+    stream
+}
+fn is_end(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionReset, InvalidData, UnexpectedEof};
+    // TLS tells an alert as invalid data.
+    matches!(error.kind(), ConnectionReset | InvalidData | UnexpectedEof)
 }
 
 /// A batch whose records' values are given; all timestamps are 1000, 1001, …

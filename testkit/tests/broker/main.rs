@@ -10,6 +10,9 @@ mod hostile;
 mod looking;
 mod offsets;
 mod producing;
+mod sasl;
+#[cfg(feature = "tls")]
+mod tls;
 mod topics;
 mod topology;
 mod transactions;

@@ -17,8 +17,8 @@ pub(super) struct ApiVersions;
 impl Handler for ApiVersions {
     type Request = ApiVersionsRequest;
     fn handle(broker: &mut Broker, call: &Call, _: ApiVersionsRequest) -> Answer<ApiVersionsResponse> {
-        let apis =
-            ApiVersionsResponse::default().with_api_keys(all_versions().map(|(api, range)| row(api, range)).collect());
+        let apis = ApiVersionsResponse::default()
+            .with_api_keys(all_versions(broker).map(|(api, range)| row(api, range)).collect());
         if call.version < FEATURES_SINCE {
             return Answer::Reply(apis);
         }
@@ -38,8 +38,8 @@ impl Handler for ApiVersions {
     }
 }
 
-pub(super) fn refuse_version(call: &Call) -> Outcome {
-    let own = versions(ApiKey::API_VERSIONS).map(|range| row(ApiKey::API_VERSIONS, range));
+pub(super) fn refuse_version(broker: &Broker, call: &Call) -> Outcome {
+    let own = versions(broker, ApiKey::API_VERSIONS).map(|range| row(ApiKey::API_VERSIONS, range));
     let response = ApiVersionsResponse::default()
         .with_error_code(ErrorCode::UNSUPPORTED_VERSION.get())
         .with_api_keys(own.into_iter().collect());

@@ -3,6 +3,7 @@
 mod add_offsets_to_txn;
 mod add_partitions_to_txn;
 mod alter_configs;
+mod alter_user_scram_credentials;
 mod api_versions;
 mod create_partitions;
 mod create_topics;
@@ -16,6 +17,7 @@ mod describe_log_dirs;
 mod describe_producers;
 mod describe_topic_partitions;
 mod describe_transactions;
+mod describe_user_scram_credentials;
 mod end_txn;
 mod fetch;
 mod find_coordinator;
@@ -34,6 +36,8 @@ mod offset_delete;
 mod offset_fetch;
 mod offset_for_leader_epoch;
 mod produce;
+mod sasl_authenticate;
+mod sasl_handshake;
 mod sync_group;
 mod txn_offset_commit;
 mod write_txn_markers;
@@ -43,8 +47,9 @@ use super::faults::Judged;
 use super::{Broker, encode};
 use bytes::Bytes;
 use millstream_protocol::api::{self, VersionRange};
+use millstream_protocol::frame::{self, Frame};
 use millstream_protocol::messages::Request;
-use millstream_protocol::{ApiKey, ErrorCode, frame};
+use millstream_protocol::{ApiKey, ErrorCode};
 
 /// How the broker serves one API.
 pub(super) trait Handler {
@@ -66,6 +71,14 @@ macro_rules! served {
             })*
             Some(Outcome::Close)
         }
+
+        /// The answer that refuses a request, whatever it asks for; none when it cannot be read.
+        pub(super) fn refusal(api: ApiKey, call: &Call, body: Bytes, code: ErrorCode) -> Option<Frame> {
+            $(if api == <<$handler as Handler>::Request as Request>::KEY {
+                return refuse::<$handler>(call, body, code);
+            })*
+            None
+        }
     };
 }
 served! {
@@ -82,6 +95,7 @@ served! {
     leave_group::LeaveGroup;
     describe_groups::DescribeGroups;
     list_groups::ListGroups;
+    sasl_handshake::SaslHandshake;
     api_versions::ApiVersions;
     create_topics::CreateTopics;
     delete_topics::DeleteTopics;
@@ -97,9 +111,12 @@ served! {
     alter_configs::AlterConfigs;
     incremental_alter_configs::IncrementalAlterConfigs;
     describe_log_dirs::DescribeLogDirs;
+    sasl_authenticate::SaslAuthenticate;
     create_partitions::CreatePartitions;
     delete_groups::DeleteGroups;
     offset_delete::OffsetDelete;
+    describe_user_scram_credentials::DescribeUserScramCredentials;
+    alter_user_scram_credentials::AlterUserScramCredentials;
     describe_cluster::DescribeCluster;
     describe_producers::DescribeProducers;
     describe_transactions::DescribeTransactions;
@@ -109,22 +126,22 @@ served! {
 }
 
 /// The versions of an API that this broker serves.
-pub(super) fn versions(api: ApiKey) -> Option<VersionRange> {
+pub(super) fn versions(_: &Broker, api: ApiKey) -> Option<VersionRange> {
     SERVED.contains(&api).then(|| api::supported(api)).flatten()
 }
 /// All APIs that this broker serves.
-pub(crate) fn all_versions() -> impl Iterator<Item = (ApiKey, VersionRange)> {
+pub(crate) fn all_versions(broker: &Broker) -> impl Iterator<Item = (ApiKey, VersionRange)> {
     let mut served = SERVED.to_vec();
     served.sort_unstable();
-    served.into_iter().filter_map(|api| Some((api, versions(api)?)))
+    served.into_iter().filter_map(|api| Some((api, versions(broker, api)?)))
 }
 
 /// Serves a request. What Kafka does not understand ends the connection: an API, a version, a body.
 pub(super) fn dispatch(broker: &mut Broker, api: ApiKey, call: &Call, body: Bytes) -> Option<Outcome> {
-    let is_served = versions(api).is_some_and(|range| (range.min()..=range.max()).contains(&call.version));
+    let is_served = versions(broker, api).is_some_and(|range| range.contains(call.version));
     match (is_served, api) {
         (true, _) => route(broker, api, call, body),
-        (false, ApiKey::API_VERSIONS) => Some(api_versions::refuse_version(call)),
+        (false, ApiKey::API_VERSIONS) => Some(api_versions::refuse_version(broker, call)),
         (false, _) => Some(Outcome::Close),
     }
 }
@@ -143,6 +160,11 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
         Answer::Silence => Some(Outcome::Silence),
         Answer::Close => Some(Outcome::Close),
     }
+}
+
+fn refuse<H: Handler>(call: &Call, body: Bytes, code: ErrorCode) -> Option<Frame> {
+    let request = frame::decode_request::<H::Request>(call.version, body).ok()?;
+    frame::encode_response::<H::Request>(call.version, call.correlation_id, &H::refuse(&request, code)).ok()
 }
 
 /// The code of a result.

@@ -75,7 +75,7 @@ impl RequestLog {
     /// An answer went out.
     pub(crate) fn answered(&mut self, now: Timestamp, connection: ConnectionId, outcome: &Outcome) {
         let answer = match outcome {
-            Outcome::Frame(frame) => Answered::Frame(frame.clone()),
+            Outcome::Frame(frame) | Outcome::Last(frame) => Answered::Frame(frame.clone()),
             Outcome::Raw(bytes) => Answered::Raw(bytes.clone()),
             Outcome::Silence => Answered::Nothing,
             Outcome::Close => Answered::Closed,

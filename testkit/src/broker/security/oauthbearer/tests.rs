@@ -1,0 +1,97 @@
+//! Messages that Kafka's own client wrote, and tokens of all kinds.
+
+use super::*;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use std::io::Read;
+
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn kafkas_client_messages_are_read_as_its_broker_reads_them() {
+    let packed = include_bytes!("../../../../vectors/wire/oauthbearer.jsonl.gz");
+    let mut text = String::new();
+    GzDecoder::new(packed.as_slice()).read_to_string(&mut text).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut read = 0;
+    for row in rows.filter(|row| row["hex"].is_string()) {
+        let message = ClientMessage::parse(&bytes(row["hex"].as_str().unwrap()));
+        assert_eq!(message.is_some(), row["server_accepts"].as_bool().unwrap(), "{row}");
+        if let Some(message) = message {
+            assert_eq!(message.token, row["token"].as_str().unwrap());
+            let seen = row["server_sees_authorization_id"].as_str().unwrap();
+            assert_eq!(message.authorization_id.unwrap_or_default(), seen);
+        }
+        read += 1;
+    }
+    assert!(read > 5, "{read} rows");
+}
+
+fn message(header: &str, claims: &str) -> Vec<u8> {
+    let (header, claims) = (URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
+    format!("n,,\u{1}auth=Bearer {header}.{claims}.\u{1}\u{1}").into_bytes()
+}
+/// What becomes of a token at 1000 s: who it names, or the server's words.
+fn judge(rules: &Rules, header: &str, claims: &str) -> Result<String, String> {
+    let mut server = Server::default();
+    let now = Timestamp::from_millis(1_000_000);
+    let step = server.handle(&message(header, claims), rules, now).unwrap();
+    match step.accepted {
+        Some(accepted) => Ok(accepted.user),
+        None => {
+            let told = server.handle(ACKNOWLEDGED, rules, now);
+            assert_eq!(told, Err(Refusal::Told(step.answer.clone())), "the failure follows the acknowledgement");
+            Err(step.answer)
+        }
+    }
+}
+
+#[test]
+fn only_tokens_that_hold_now_are_taken() {
+    let none = r#"{"alg":"none"}"#;
+    let invalid = Err(r#"{"status":"invalid_token"}"#.to_owned());
+    let alice = Ok("alice".to_owned());
+    for (header, claims, expected) in [
+        (none, r#"{"sub":"alice","exp":1001}"#, &alice),
+        (none, r#"{"sub":"alice","exp":1000.001,"iat":999.5}"#, &alice),
+        (none, r#"{"sub":"alice","exp":1000}"#, &invalid),
+        (none, r#"{"sub":"alice","exp":"1001"}"#, &invalid),
+        (none, r#"{"sub":"alice"}"#, &invalid),
+        (none, r#"{"sub":"alice","exp":1002,"iat":1001}"#, &invalid),
+        (none, r#"{"sub":" ","exp":1001}"#, &invalid),
+        (none, r#"{"sub":7,"exp":1001}"#, &invalid),
+        (none, r#"{"exp":1001}"#, &invalid),
+        (none, r#"["sub"]"#, &invalid),
+        (r#"{"alg":"HS256"}"#, r#"{"sub":"alice","exp":1001}"#, &invalid),
+        ("{}", r#"{"sub":"alice","exp":1001}"#, &invalid),
+    ] {
+        assert_eq!(&judge(&Rules::default(), header, claims), expected, "{header} {claims}");
+    }
+}
+
+#[test]
+fn scopes_and_other_claims_are_asked_for_by_options() {
+    let options = [
+        ("unsecuredValidatorRequiredScope", "read write"),
+        ("unsecuredValidatorPrincipalClaimName", "who"),
+        ("unsecuredValidatorAllowableClockSkewMs", "2000"),
+    ];
+    let rules = Rules::from_options(&options.map(|(name, value)| (name.to_owned(), value.to_owned())).into()).unwrap();
+    let judge = |claims: &str| judge(&rules, r#"{"alg":"none"}"#, claims);
+    assert_eq!(judge(r#"{"who":"bob","exp":999,"scope":["write","read","x"]}"#), Ok("bob".to_owned()));
+    let missing = Err(r#"{"status":"insufficient_scope","scope":"read write"}"#.to_owned());
+    assert_eq!(judge(r#"{"who":"bob","exp":1001,"scope":"read"}"#), missing);
+    assert_eq!(judge(r#"{"who":"bob","exp":1001}"#), missing);
+}
+
+#[test]
+fn an_authorization_id_is_the_tokens_principal_or_none() {
+    let mut bytes = message(r#"{"alg":"none"}"#, r#"{"sub":"alice","exp":1001}"#);
+    bytes.splice(2..2, *b"a=bob");
+    let refused = Server::default().handle(&bytes, &Rules::default(), Timestamp::from_millis(0));
+    assert!(matches!(refused, Err(Refusal::Told(reason)) if reason.contains("(bob)")));
+}

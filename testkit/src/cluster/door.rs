@@ -1,0 +1,76 @@
+//! How connections come in at a listener: as they are, or by a TLS handshake.
+
+use super::connection;
+use super::shared::Shared;
+use crate::broker::{ListenerId, SecurityProtocol, Settings};
+use millstream_protocol::NodeId;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::net::TcpStream;
+
+/// A listener's way in; the same at every node.
+#[derive(Debug, Clone)]
+pub(super) struct Door {
+    pub(super) listener: ListenerId,
+    pub(super) lock: Lock,
+}
+
+/// What is asked of those who come.
+#[derive(Debug, Clone)]
+pub(super) enum Lock {
+    None,
+    #[cfg(feature = "tls")]
+    Tls(super::tls::Acceptor),
+}
+
+/// The ways in of a cluster, by listener.
+pub(super) struct Doors {
+    locks: Vec<Lock>,
+    #[cfg(feature = "tls")]
+    pub(super) authority: Option<super::tls::Authority>,
+}
+impl Doors {
+    #[cfg(feature = "tls")]
+    pub(super) fn new(settings: &Settings) -> Result<Self, String> {
+        use super::tls::{Acceptor, Authority};
+        if !settings.protocols.iter().any(|protocol| protocol.uses_tls()) {
+            let locks = settings.protocols.iter().map(|_| Lock::None).collect();
+            return Ok(Self { locks, authority: None });
+        }
+        let authority = Authority::new()?;
+        let acceptor = Acceptor::new(&authority, settings.security.client_auth)?;
+        let lock =
+            |protocol: &SecurityProtocol| if protocol.uses_tls() { Lock::Tls(acceptor.clone()) } else { Lock::None };
+        Ok(Self { locks: settings.protocols.iter().map(lock).collect(), authority: Some(authority) })
+    }
+    #[cfg(not(feature = "tls"))]
+    pub(super) fn new(settings: &Settings) -> Result<Self, String> {
+        let lock = |protocol: &SecurityProtocol| match protocol.uses_tls() {
+            true => Err(format!("{protocol} needs TLS, and millstream-testkit was built without its feature `tls`")),
+            false => Ok(Lock::None),
+        };
+        Ok(Self { locks: settings.protocols.iter().map(lock).collect::<Result<_, _>>()? })
+    }
+    pub(super) fn all(&self) -> impl Iterator<Item = Door> {
+        self.locks.iter().cloned().enumerate().map(|(at, lock)| Door { listener: ListenerId(at), lock })
+    }
+}
+
+impl Door {
+    /// Serves a connection until either side ends it.
+    pub(super) async fn serve(self, stream: TcpStream, from: SocketAddr, node: NodeId, shared: Arc<Shared>) {
+        // Only latency is lost if it cannot be set.
+        let _ = stream.set_nodelay(true);
+        let at = connection::At { node, listener: self.listener, from };
+        match self.lock {
+            Lock::None => connection::serve(stream, at, None, shared).await,
+            #[cfg(feature = "tls")]
+            Lock::Tls(acceptor) => {
+                // A handshake that fails has told the client why, by an alert.
+                if let Ok((stream, name)) = acceptor.accept(stream).await {
+                    connection::serve(stream, at, name, shared).await;
+                }
+            }
+        }
+    }
+}
