@@ -56,6 +56,86 @@ fn records_are_shared_with_the_frame() {
     assert_eq!(size, frame.payload().len());
 }
 
+/// What a broker of 0.11.0 offers, by its own table.
+const OLDEST: [(ApiKey, i16, i16); 34] = [
+    (ApiKey::PRODUCE, 0, 3),
+    (ApiKey::FETCH, 0, 5),
+    (ApiKey::LIST_OFFSETS, 0, 2),
+    (ApiKey::METADATA, 0, 4),
+    (ApiKey::LEADER_AND_ISR, 0, 0),
+    (ApiKey::STOP_REPLICA, 0, 0),
+    (ApiKey::UPDATE_METADATA, 0, 3),
+    (ApiKey::CONTROLLED_SHUTDOWN, 1, 1),
+    (ApiKey::OFFSET_COMMIT, 0, 3),
+    (ApiKey::OFFSET_FETCH, 0, 3),
+    (ApiKey::FIND_COORDINATOR, 0, 1),
+    (ApiKey::JOIN_GROUP, 0, 2),
+    (ApiKey::HEARTBEAT, 0, 1),
+    (ApiKey::LEAVE_GROUP, 0, 1),
+    (ApiKey::SYNC_GROUP, 0, 1),
+    (ApiKey::DESCRIBE_GROUPS, 0, 1),
+    (ApiKey::LIST_GROUPS, 0, 1),
+    (ApiKey::SASL_HANDSHAKE, 0, 0),
+    (ApiKey::API_VERSIONS, 0, 1),
+    (ApiKey::CREATE_TOPICS, 0, 2),
+    (ApiKey::DELETE_TOPICS, 0, 1),
+    (ApiKey::DELETE_RECORDS, 0, 0),
+    (ApiKey::INIT_PRODUCER_ID, 0, 0),
+    (ApiKey::OFFSET_FOR_LEADER_EPOCH, 0, 0),
+    (ApiKey::ADD_PARTITIONS_TO_TXN, 0, 0),
+    (ApiKey::ADD_OFFSETS_TO_TXN, 0, 0),
+    (ApiKey::END_TXN, 0, 0),
+    (ApiKey::WRITE_TXN_MARKERS, 0, 0),
+    (ApiKey::TXN_OFFSET_COMMIT, 0, 0),
+    (ApiKey::DESCRIBE_ACLS, 0, 0),
+    (ApiKey::CREATE_ACLS, 0, 0),
+    (ApiKey::DELETE_ACLS, 0, 0),
+    (ApiKey::DESCRIBE_CONFIGS, 0, 0),
+    (ApiKey::ALTER_CONFIGS, 0, 0),
+];
+
+/// Kafka 4.4's schemas hold what such a broker speaks of most calls; the others say what to do.
+#[test]
+fn a_broker_of_0_11_is_spoken_to_in_all_calls_that_the_schemas_hold() {
+    let mut dropped = Vec::new();
+    for (key, min, max) in OLDEST {
+        match api::negotiate(key, Some(api::VersionRange::new(min, max))) {
+            Ok(version) => assert_eq!(version, max, "{key}"),
+            Err(error) => dropped.push((key.name(), error.to_string())),
+        }
+    }
+    let names: Vec<_> = dropped.iter().map(|(name, _)| *name).collect();
+    let expected = [
+        "LeaderAndIsr",
+        "StopReplica",
+        "UpdateMetadata",
+        "ControlledShutdown",
+        "OffsetForLeaderEpoch",
+        "WriteTxnMarkers",
+        "DescribeAcls",
+        "CreateAcls",
+        "DeleteAcls",
+        "DescribeConfigs",
+    ];
+    assert_eq!(names, expected);
+    for (name, text) in dropped {
+        let advice = if text.contains("ZooKeeper") { "no client needs it" } else { "upgrade the broker to Kafka 2.1" };
+        assert!(text.contains(advice), "{name}: {text}");
+    }
+}
+
+#[test]
+fn a_version_under_work_is_written_and_read_but_not_agreed_on() {
+    let request = InitProducerIdRequest::default().with_keep_prepared_txn(true);
+    let body = frame::encode_request_body(6, &request).expect("version 6 has it");
+    assert_eq!(frame::decode_request::<InitProducerIdRequest>(6, body), Ok(request));
+    let broker = Some(api::VersionRange::new(0, 6));
+    assert_eq!(api::negotiate(ApiKey::INIT_PRODUCER_ID, broker), Ok(5));
+    assert_eq!(api::negotiate_unstable(ApiKey::INIT_PRODUCER_ID, broker, api::VersionRange::new(0, 6)), Ok(6));
+    let under_work: Vec<_> = api::all().filter(|(key, stable)| api::supported(*key) != Some(*stable)).collect();
+    assert_eq!(under_work, [(ApiKey::INIT_PRODUCER_ID, api::VersionRange::new(0, 5))]);
+}
+
 #[test]
 fn errors_say_which_message_and_why() {
     let decode = |version, hex_text| {
@@ -66,7 +146,7 @@ fn errors_say_which_message_and_why() {
         decode(1, "00000001 00000001 00000007 0002 fffe 00002384 ffff 00000000 00000000"),
         decode(14, "00000001 00"),
         decode(9, "0000"),
-        frame::encode_request(10, 1, None, &OffsetFetchRequest::default()).expect_err("not spoken").to_string(),
+        frame::encode_request(11, 1, None, &OffsetFetchRequest::default()).expect_err("not spoken").to_string(),
         frame::encode_request(1, 1, Some(&"x".repeat(40_000)), &MetadataRequest::default())
             .expect_err("long")
             .to_string(),
@@ -74,18 +154,26 @@ fn errors_say_which_message_and_why() {
         api::negotiate(ApiKey::FETCH, Some(api::VersionRange::new(30, 31))).expect_err("too new").to_string(),
         api::negotiate(ApiKey::FETCH, None).expect_err("absent").to_string(),
         api::negotiate(ApiKey::new(4000), None).expect_err("unknown").to_string(),
+        api::negotiate(ApiKey::LEADER_AND_ISR, None).expect_err("dropped").to_string(),
+        frame::decode_any_request(ApiKey::CREATE_ACLS, 0, Bytes::new()).expect_err("dropped").to_string(),
+        frame::decode_any_request(ApiKey::STOP_REPLICA, 0, Bytes::new()).expect_err("dropped").to_string(),
+        frame::decode_any_request(ApiKey::new(4000), 0, Bytes::new()).expect_err("unknown").to_string(),
     ];
     let expected = [
         "cannot read Metadata response, version 1: field brokers at byte 0: 2147483647 elements, and room for 0 at most in the bytes left",
         "cannot read Metadata response, version 1: field brokers[0].host at byte 8: text that is not UTF-8",
-        "cannot read Metadata response, version 14: this client speaks version 0–13 of it only",
+        "cannot read Metadata response, version 14: this crate has versions 0–13; a newer one needs a newer millstream",
         "cannot read the header of a Metadata response, version 9: byte 0: 4 bytes are needed here and 2 are left",
-        "cannot write OffsetFetch request, version 10: this client speaks version 1–9 of it only",
+        "cannot write OffsetFetch request, version 11: this crate has versions 1–10; a newer one needs a newer millstream",
         "cannot write Metadata request, version 1: field clientId: it has more than 32767 bytes",
-        "the broker offers Fetch 0–3, and this call needs version 4–18; upgrade the broker",
+        "the broker offers Fetch 0–3, and this call needs version 4–18; Kafka 4.0 dropped older ones (KIP-896), and this crate has what Kafka 4.4 has; upgrade the broker to Kafka 2.1 or later",
         "the broker offers Fetch 30–31, and this call needs version 4–18; upgrade millstream",
         "the broker does not offer Fetch, of which this call needs version 4–18; it needs a newer broker, or one on which the feature is enabled",
         "API key 4000 is not known to this client; it needs a newer millstream",
+        "LeaderAndIsr went with ZooKeeper in Kafka 4.0, and no client needs it; this crate has what Kafka 4.4 has",
+        "cannot read CreateAcls request, version 0: Kafka 4.0 dropped it (KIP-896), and this crate has what Kafka 4.4 has, versions 1–3; ask for version 1 at least, which Kafka 2.1 and later take",
+        "cannot read StopReplica request, version 0: it went with ZooKeeper in Kafka 4.0, and no client needs it; this crate has what Kafka 4.4 has",
+        "cannot read unknown API request, version 0: API key 4000 is not known to this crate; it needs a newer millstream",
     ];
     assert_eq!(texts, expected);
 }

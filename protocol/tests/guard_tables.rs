@@ -1,9 +1,16 @@
-//! The guard's tables and the types of schemas that are no API's are what the generator makes of Kafka's schemas.
+//! What is made of Kafka's schemas is what the generator makes of them now: the guard's tables, the table of APIs, messages
+//! and the types of schemas that are no API's.
 
+#[path = "../examples/generate-guard/embedded.rs"]
+mod embedded;
+#[path = "../examples/generate-guard/messages.rs"]
+mod messages;
 #[path = "../examples/generate-guard/render.rs"]
 mod render;
 #[path = "../examples/generate-guard/schema.rs"]
 mod schema;
+#[path = "../examples/generate-guard/table.rs"]
+mod table;
 #[path = "../examples/generate-guard/types.rs"]
 mod types;
 
@@ -18,7 +25,11 @@ fn the_tables_are_what_the_generator_makes() {
     let schemas = std::env::var_os("MILLSTREAM_KAFKA_SCHEMAS").expect("MILLSTREAM_KAFKA_SCHEMAS names the schemas");
     let schemas = schema::read_all(Path::new(&schemas)).expect("the schemas are readable");
     check("src/guard/shapes", &render::files(&schemas).expect("the schemas can be rendered"));
-    check("src/embedded/schemas", &types::files(&schemas).expect("the schemas can be rendered"));
+    check("src/messages/generated", &messages::files(&schemas).expect("the schemas can be rendered"));
+    check("src/embedded/schemas", &embedded::files(&schemas).expect("the schemas can be rendered"));
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api/table.rs");
+    let found = std::fs::read_to_string(table).expect("readable");
+    assert_eq!(found, table::file(&schemas).expect("the schemas can be rendered"), "the table of APIs is stale");
 }
 
 fn check(folder: &str, made: &BTreeMap<String, String>) {

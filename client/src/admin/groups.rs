@@ -15,6 +15,9 @@ use millstream_protocol::messages::{
 use millstream_protocol::{ErrorCode, LeaderEpoch, Offset, TopicPartition};
 use std::collections::BTreeMap;
 
+/// OffsetFetch names topics up to this version; from the next on it wants their ids.
+const NAMES_UP_TO: i16 = 9;
+
 /// A kind of group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -198,7 +201,7 @@ impl<'a> Groups<'a> {
     /// Dropped early, it leaves nothing behind.
     pub async fn offsets(&self, group: &str) -> Result<Offsets, Error> {
         let operation = format!("fetch the offsets of group `{group}`");
-        let call = Call::new(operation.as_str(), coordinator(group));
+        let call = Call::new(operation.as_str(), coordinator(group)).max_version(NAMES_UP_TO);
         let asked = group.to_owned();
         let request = move |version| offset_request(&asked, version);
         let reply = self.client.call::<OffsetFetchRequest>(call, request, offset_code).await?;

@@ -112,7 +112,7 @@ fn request(id: &str, identity: Identity, offsets: &Offsets, group: &GroupMetadat
     request.group_id = text(&group.group_id).into();
     request.producer_id = identity.id.get().into();
     request.producer_epoch = identity.epoch.get();
-    request.generation_id = group.generation;
+    request.generation_id_or_member_epoch = group.generation;
     request.member_id = text(&group.member_id);
     request.group_instance_id = group.instance_id.as_deref().map(text);
     for (partition, position) in offsets.iter() {
@@ -137,7 +137,7 @@ fn request(id: &str, identity: Identity, offsets: &Offsets, group: &GroupMetadat
 fn fitted(request: &TxnOffsetCommitRequest, version: i16) -> TxnOffsetCommitRequest {
     let mut request = request.clone();
     if version < 3 {
-        request.generation_id = -1;
+        request.generation_id_or_member_epoch = -1;
         request.member_id = StrBytes::new();
         request.group_instance_id = None;
     }

@@ -1,5 +1,6 @@
-//! Writes the guard's tables, and the types of schemas that are no API's, out of Kafka's message schemas: those of the
-//! jars kafka-clients, kafka-group-coordinator, kafka-share-coordinator and kafka-transaction-coordinator.
+//! Writes what this crate has of Kafka's message schemas: the guard's tables, the table of APIs, the messages that
+//! `kafka-protocol` lacks, and the types of schemas that are no API's. The schemas are those of the jars kafka-clients,
+//! kafka-group-coordinator, kafka-share-coordinator and kafka-transaction-coordinator.
 //!
 //! ```text
 //! for jar in kafka-{clients,{group,share,transaction}-coordinator}-4.4.0.jar; do
@@ -8,8 +9,11 @@
 //! cargo run -p millstream-protocol --example generate-guard -- /tmp/kafka/common/message protocol/src
 //! ```
 
+mod embedded;
+mod messages;
 mod render;
 mod schema;
+mod table;
 mod types;
 
 use std::collections::BTreeMap;
@@ -23,11 +27,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let schemas = schema::read_all(&schemas)?;
     write(&source.join("guard/shapes"), &render::files(&schemas)?)?;
-    write(&source.join("embedded/schemas"), &types::files(&schemas)?)
+    write(&source.join("messages/generated"), &messages::files(&schemas)?)?;
+    write(&source.join("embedded/schemas"), &embedded::files(&schemas)?)?;
+    std::fs::write(source.join("api/table.rs"), table::file(&schemas)?)?;
+    Ok(())
 }
 
 /// Puts the files in place of all that are there.
 fn write(target: &Path, files: &BTreeMap<String, String>) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(target)?;
     for old in std::fs::read_dir(target)? {
         std::fs::remove_file(old?.path())?;
     }

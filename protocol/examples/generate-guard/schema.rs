@@ -13,9 +13,22 @@ pub(crate) struct Schema {
     pub(crate) kind: Kind,
     pub(crate) versions: Span,
     pub(crate) flexible: Span,
+    /// The newest version is under work: a broker offers it only when told to.
+    pub(crate) latest_unstable: bool,
     pub(crate) fields: Vec<Field>,
     /// Structs that several fields name.
     pub(crate) common: Vec<(String, Vec<Field>)>,
+}
+
+impl Schema {
+    /// The name of its API; of another schema its own.
+    pub(crate) fn api_name(&self) -> &str {
+        match self.kind {
+            Kind::Request(_) => self.name.trim_end_matches("Request"),
+            Kind::Response(_) => self.name.trim_end_matches("Response"),
+            _ => &self.name,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +61,8 @@ pub(crate) struct Field {
     pub(crate) default: Option<String>,
     /// Left out at versions without it, whatever it holds.
     pub(crate) ignorable: bool,
+    /// What an id or a name is of, such as `topicName`.
+    pub(crate) entity: Option<String>,
     pub(crate) fields: Vec<Self>,
 }
 
@@ -84,6 +99,7 @@ fn parse(text: &str) -> Result<Option<Schema>> {
         kind,
         versions,
         flexible: flexible.unwrap_or(Span { first: 1, last: Some(0) }),
+        latest_unstable: json.get("latestVersionUnstable") == Some(&Value::Bool(true)),
         fields: fields(&json)?,
         common: common.collect::<Result<_>>()?,
     }))
@@ -109,6 +125,7 @@ fn field(json: &Value) -> Result<Field> {
         never_flexible: json.get("flexibleVersions").and_then(Value::as_str) == Some("none"),
         default: json.get("default").filter(|default| !default.is_null()).map(spelled),
         ignorable: json.get("ignorable").and_then(Value::as_bool) == Some(true),
+        entity: json.get("entityType").and_then(Value::as_str).map(str::to_owned),
         fields: fields(json)?,
     })
 }
@@ -118,7 +135,7 @@ fn spelled(json: &Value) -> String {
 }
 
 impl Span {
-    fn intersect(self, other: Self) -> Option<Self> {
+    pub(crate) fn intersect(self, other: Self) -> Option<Self> {
         let last = [self.last, other.last].into_iter().flatten().min();
         let first = self.first.max(other.first);
         last.is_none_or(|last| first <= last).then_some(Self { first, last })

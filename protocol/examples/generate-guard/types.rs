@@ -1,177 +1,225 @@
-//! Rust text of the types of schemas that are no API's: one file for each, and one index.
+//! Rust text of a schema's structs, as `wire_struct!` takes them.
 
-use super::render::{NOTICE, camel, screaming, snake};
-use super::schema::{Field, Kind, Schema, Span};
-use std::collections::{BTreeMap, BTreeSet};
+use super::render::{camel, snake};
+use super::schema::{Field, Schema, Span};
 use std::error::Error;
 use std::fmt::Write;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Schemas that a reader of an older version takes at any newer one, as Kafka's classes do.
-const READ_WHEN_NEWER: [&str; 4] =
-    ["ConsumerProtocolAssignment", "ConsumerProtocolSubscription", "ControlRecordTypeSchema", "EndTxnMarker"];
-
-/// File names and texts.
-pub(crate) fn files(schemas: &[Schema]) -> Result<BTreeMap<String, String>> {
-    let mut files = BTreeMap::new();
-    let mut index = format!("//! One file for each schema.\n{NOTICE}\n");
-    let mut list = String::new();
-    for schema in schemas.iter().filter(|schema| is_embedded(schema.kind)) {
-        let module = snake(&schema.name);
-        writeln!(index, "pub mod {module};")?;
-        writeln!(list, "pub use {module}::{};", schema.name)?;
-        files.insert(format!("{module}.rs"), file(schema)?);
-    }
-    let names = schemas.iter().filter(|schema| is_embedded(schema.kind)).map(|schema| schema.name.as_str());
-    let names = names.fold(String::new(), |names, name| names + "            " + name + "\n");
-    write!(
-        list,
-        "\n/// Calls the macro `$then` with the names of all.\nmacro_rules! for_each_schema {{\n    ($then:ident) => {{\n"
-    )?;
-    write!(list, "        $then! {{\n{names}        }}\n    }};\n}}\npub(crate) use for_each_schema;\n")?;
-    files.insert("mod.rs".to_owned(), index + "\n" + &list);
-    Ok(files)
+/// Whose like the structs are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `kafka-protocol`'s: the names and types of its fields, its newtypes and setters, so that both kinds mix.
+    Message,
+    /// Plain fields, to be written as literals.
+    Plain,
 }
 
-const fn is_embedded(kind: Kind) -> bool {
-    matches!(kind, Kind::Data | Kind::CoordinatorKey(_) | Kind::CoordinatorValue)
+/// The structs of a schema.
+pub(crate) fn structs(schema: &Schema, style: Style) -> Result<String> {
+    let mut writer = Writer { schema, style, text: String::new(), written: Vec::new() };
+    writer.structure(&schema.name, &schema.fields)?;
+    Ok(writer.text)
 }
 
-fn file(schema: &Schema) -> Result<String> {
-    let name = &schema.name;
-    let mut types = Types { schema, text: String::new(), written: BTreeSet::new() };
-    let doc = format!("Kafka's `{name}`, {}.", versions_in_words(schema.versions));
-    types.structure(name, &schema.fields, &doc)?;
-    let text = types.text;
-    let (shapes, prefix) = match schema.kind {
-        Kind::CoordinatorKey(record_type) => ("coordinator", format!("RecordType({record_type})")),
-        Kind::CoordinatorValue => ("coordinator", "Version".to_owned()),
-        _ if schema.fields.first().is_some_and(|field| field.name.eq_ignore_ascii_case("version")) => {
-            ("embedded", "First".to_owned())
-        }
-        _ => ("embedded", "Version".to_owned()),
+/// The imports of types that a file's text names.
+pub(crate) fn imports(text: &str) -> String {
+    let types = ["BrokerId", "GroupId", "ProducerId", "RecordData", "StrBytes", "TopicName", "TransactionalId", "Uuid"];
+    let is_word = |name: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == name);
+    let used: Vec<_> = types.into_iter().filter(|name| is_word(name)).collect();
+    let mut imports = match used.as_slice() {
+        [] => String::new(),
+        [one] => format!("use crate::messages::{one};\n"),
+        many => format!("use crate::messages::{{{}}};\n", many.join(", ")),
     };
-    let newer = if READ_WHEN_NEWER.contains(&name.as_str()) { "AsNewest" } else { "Refused" };
-    let last = schema.versions.last.ok_or("valid versions have an end")?;
-    let flexible = if schema.flexible.last.is_some() { i16::MAX } else { schema.flexible.first };
-    let used = ["StrBytes", "Uuid"].into_iter().filter(|name| text.contains(*name)).collect::<Vec<_>>();
-    let mut out = format!(
-        "//! Kafka's `{name}`.\n{NOTICE}\nuse crate::embedded::embedded_schema;\nuse crate::guard::{shapes};\n"
-    );
-    out += "use crate::messages::field::{wire_body, wire_struct};\n";
-    match used.as_slice() {
-        [] => {}
-        [one] => writeln!(out, "use crate::messages::{one};")?,
-        many => writeln!(out, "use crate::messages::{{{}}};", many.join(", "))?,
+    if is_word("Bytes") {
+        imports += "use bytes::Bytes;\n";
     }
-    if text.contains("Bytes") && text.replace("StrBytes", "").contains("Bytes") {
-        out += "use bytes::Bytes;\n";
+    imports
+}
+
+/// A schema's versions, in words.
+pub(crate) fn of_schema(versions: Span) -> String {
+    match versions.last {
+        Some(last) if last > versions.first => format!("versions {} to {last}", versions.first),
+        _ => format!("version {}", versions.first),
     }
-    out += &text;
-    writeln!(out, "\nwire_body!({name}, {}..={last}, flexible from {flexible});", schema.versions.first)?;
-    writeln!(out, "embedded_schema!({name}, {shapes}::{}, {prefix}, {newer});", screaming(name))?;
-    Ok(out)
+}
+
+/// Where its versions end, and from where on they are flexible: `wire_body!`'s last arguments.
+pub(crate) fn body_versions(schema: &Schema) -> String {
+    let versions = schema.versions;
+    let last = versions.last.unwrap_or(versions.first);
+    let flexible = schema.flexible.last.map_or(schema.flexible.first, |_| i16::MAX);
+    format!("{}..={last}, flexible from {flexible}", versions.first)
 }
 
 /// Writes the structs of one schema, those outside first.
-struct Types<'a> {
+struct Writer<'a> {
     schema: &'a Schema,
+    style: Style,
     text: String,
-    written: BTreeSet<String>,
+    written: Vec<String>,
 }
 
-impl<'a> Types<'a> {
-    fn structure(&mut self, name: &str, fields: &'a [Field], doc: &str) -> Result<()> {
-        if !self.written.insert(name.to_owned()) {
+impl<'a> Writer<'a> {
+    fn structure(&mut self, name: &str, fields: &'a [Field]) -> Result<()> {
+        if self.written.iter().any(|written| written == name) {
             return Ok(());
         }
-        let (mut plain, mut tagged, mut inner) = (String::new(), String::new(), Vec::new());
-        for field in fields {
-            let kind = field.kind.trim_start_matches("[]");
-            if kind.starts_with(char::is_uppercase) {
-                inner.push((kind, self.fields_of(kind, field)));
-            }
-            match field.tagged {
-                Some((_, tag)) => write!(tagged, "        @{tag}\n{}", member(field)?)?,
-                None => plain += &member(field)?,
-            }
+        self.written.push(name.to_owned());
+        let whole = self.schema.versions;
+        let mut present: Vec<(&Field, Span)> =
+            fields.iter().filter_map(|field| Some((field, field.versions?.intersect(whole)?))).collect();
+        // Tagged fields come last, by their tags.
+        present.sort_by_key(|(field, _)| field.tagged.map(|(_, tag)| tag));
+        let (mut rows, mut setters) = (String::new(), String::new());
+        for (field, versions) in &present {
+            rows += &self.row(field, *versions)?;
+            let (ident, kind) = (identifier(&field.name), self.rust_type(field)?);
+            writeln!(setters, "    with_{} {ident}: {kind};", snake(&field.name))?;
         }
-        write!(self.text, "\nwire_struct! {{\n    /// {doc}\n    struct {name} {{\n{plain}{tagged}    }}\n}}\n")?;
-        let of = format!("Part of Kafka's `{}`.", self.schema.name);
-        inner.iter().try_for_each(|(name, fields)| self.structure(name, fields, &of))
+        let mark = if self.style == Style::Message { "    #[non_exhaustive]\n" } else { "" };
+        writeln!(
+            self.text,
+            "\nwire_struct! {{\n    /// {}.\n{mark}    struct {name} {{\n{rows}    }}\n}}",
+            self.title(name)
+        )?;
+        if self.style == Style::Message {
+            writeln!(self.text, "setters!({name} {{\n{setters}}});")?;
+        }
+        present.into_iter().try_for_each(|(field, _)| self.inner(field))
     }
 
-    fn fields_of(&self, kind: &str, field: &'a Field) -> &'a [Field] {
-        let common = self.schema.common.iter().find(|(name, _)| name == kind);
-        common.map_or(&field.fields, |(_, fields)| fields)
+    fn title(&self, name: &str) -> String {
+        if name == self.schema.name {
+            format!("`{name}`, {}", of_schema(self.schema.versions))
+        } else {
+            format!("`{name}` of `{}`", self.schema.name)
+        }
+    }
+
+    fn row(&self, field: &Field, versions: Span) -> Result<String> {
+        let whole = self.schema.versions;
+        let kind = self.rust_type(field)?;
+        let default = default(field, &kind)?;
+        let absent = if field.ignorable { "Ignored" } else { "Refused" };
+        let nullable = field.nullable.and_then(|span| span.intersect(whole));
+        let null = nullable.filter(|span| !covers(*span, versions)).map(|span| (in_words(span, whole), range(span)));
+        let mut text = String::new();
+        if let Some((tagged, tag)) = field.tagged {
+            if !covers(tagged, versions) {
+                return Err(format!("{} is tagged at some of its versions only", field.name).into());
+            }
+            writeln!(text, "        @{tag}")?;
+        }
+        let words = in_words(versions, whole).map_or_else(String::new, |words| format!(", {words}"));
+        write!(text, "        /// `{}`{words}", camel(&field.name))?;
+        let (note, null) = match (&null, nullable) {
+            (Some((Some(words), span)), _) => (format!("; may be null in {words}"), format!(", null {span}")),
+            (Some((None, _)) | None, Some(_)) => ("; may be null".to_owned(), String::new()),
+            (_, None) => Default::default(),
+        };
+        let ident = identifier(&field.name);
+        writeln!(text, "{note}.\n        {ident}: {kind} = {default}, {}, {absent}{null};", clipped(versions, whole))?;
+        Ok(text)
+    }
+
+    /// The struct that a field is made of.
+    fn inner(&mut self, field: &'a Field) -> Result<()> {
+        let name = field.kind.strip_prefix("[]").unwrap_or(&field.kind);
+        if primitive(name, None).is_some() {
+            return Ok(());
+        }
+        let common = self.schema.common.iter().find(|(common, _)| common == name);
+        self.structure(name, common.map_or(&field.fields, |(_, fields)| fields))
+    }
+
+    fn rust_type(&self, field: &Field) -> Result<String> {
+        let element = field.kind.strip_prefix("[]");
+        let name = element.unwrap_or(&field.kind);
+        let entity = field.entity.as_deref().filter(|_| self.style == Style::Message);
+        let kind = primitive(name, entity).unwrap_or(name).to_owned();
+        let kind = if element.is_some() { format!("Vec<{kind}>") } else { kind };
+        let nullable = field.nullable.is_some_and(|span| span.intersect(self.schema.versions).is_some());
+        Ok(if nullable && kind != "RecordData" { format!("Option<{kind}>") } else { kind })
     }
 }
 
-fn member(field: &Field) -> Result<String> {
-    let versions = field.versions.ok_or_else(|| format!("{} is in no version", field.name))?;
-    let absent = if field.ignorable { "Ignored" } else { "Refused" };
-    let (kind, nullable) = (rust_type(&field.kind), field.nullable.is_some());
-    let (kind, default) = (if nullable { format!("Option<{kind}>") } else { kind }, default(field, nullable)?);
-    let (mut name, json) = (snake(&field.name), camel(&field.name));
-    if name == "type" {
-        name.push('_');
-    }
-    let since = if versions == (Span { first: 0, last: None }) {
-        String::new()
-    } else {
-        format!(", {}", versions_in_words(versions))
-    };
-    let null = if nullable { "; may be null" } else { "" };
-    Ok(format!(
-        "        /// `{json}`{since}{null}.\n        {name}: {kind} = {default}, {}, {absent};\n",
-        range(versions)
-    ))
+fn primitive(kind: &str, entity: Option<&str>) -> Option<&'static str> {
+    Some(match (kind, entity) {
+        ("string", Some("topicName")) => "TopicName",
+        ("string", Some("groupId")) => "GroupId",
+        ("string", Some("transactionalId")) => "TransactionalId",
+        ("int32", Some("brokerId")) => "BrokerId",
+        ("int64", Some("producerId")) => "ProducerId",
+        ("bool", _) => "bool",
+        ("int8", _) => "i8",
+        ("int16", _) => "i16",
+        ("uint16", _) => "u16",
+        ("int32", _) => "i32",
+        ("int64", _) => "i64",
+        ("float64", _) => "f64",
+        ("uuid", _) => "Uuid",
+        ("string", _) => "StrBytes",
+        ("bytes", _) => "Bytes",
+        ("records", _) => "RecordData",
+        _ => return None,
+    })
 }
 
-fn rust_type(kind: &str) -> String {
-    if let Some(element) = kind.strip_prefix("[]") {
-        return format!("Vec<{}>", rust_type(element));
-    }
-    let rust = match kind {
-        "int8" => "i8",
-        "int16" => "i16",
-        "uint16" => "u16",
-        "int32" => "i32",
-        "int64" => "i64",
-        "uuid" => "Uuid",
-        "string" => "StrBytes",
-        "bytes" => "Bytes",
-        other => other,
-    };
-    rust.to_owned()
-}
-
-/// As Kafka's classes have it: empty text and arrays, even where null may stand.
-fn default(field: &Field, nullable: bool) -> Result<String> {
+fn default(field: &Field, kind: &str) -> Result<String> {
     let given = field.default.as_deref();
-    let value = match (field.kind.as_str(), given) {
-        (_, Some("null")) => return Ok("None".to_owned()),
+    Ok(match (kind, given) {
+        (_, Some("null")) => "None".to_owned(),
         ("bool", given) => given.unwrap_or("false").to_owned(),
-        ("int8" | "int16" | "uint16" | "int32" | "int64", given) => given.unwrap_or("0").to_owned(),
-        ("uuid", None) => "Uuid::nil()".to_owned(),
-        ("string", None) => "StrBytes::new()".to_owned(),
-        ("bytes", None) => "Bytes::new()".to_owned(),
-        (array, None) if array.starts_with("[]") => "Vec::new()".to_owned(),
-        (name, None) => format!("{name}::default()"),
-        (kind, Some(given)) => return Err(format!("a {kind} with default {given}").into()),
-    };
-    Ok(if nullable { format!("Some({value})") } else { value })
+        ("i8" | "i16" | "u16" | "i32" | "i64", given) => given.unwrap_or("0").to_owned(),
+        ("BrokerId" | "ProducerId", given) => format!("{kind}({})", given.unwrap_or("0")),
+        ("Uuid", None) => "Uuid::nil()".to_owned(),
+        ("RecordData", None) => "RecordData::NULL".to_owned(),
+        ("Bytes" | "StrBytes", None | Some("")) => format!("{kind}::new()"),
+        (_, None | Some("")) => match kind.strip_prefix("Option<").and_then(|kind| kind.strip_suffix('>')) {
+            Some(kind) => format!("Some({})", empty(kind)),
+            None => empty(kind),
+        },
+        (kind, Some(given)) => return Err(format!("{}: a default of {given} for {kind}", field.name).into()),
+    })
+}
+
+fn empty(kind: &str) -> String {
+    if kind.starts_with("Vec<") { "Vec::new()".to_owned() } else { format!("{kind}::default()") }
+}
+
+fn covers(outer: Span, inner: Span) -> bool {
+    outer.intersect(inner) == Some(inner)
+}
+
+/// A field's versions within those of its message, open at the end where the message ends, too.
+fn clipped(span: Span, whole: Span) -> String {
+    if ends_with(span, whole) { format!("{}..", span.first) } else { range(span) }
 }
 
 fn range(span: Span) -> String {
     span.last.map_or_else(|| format!("{}..", span.first), |last| format!("{}..={last}", span.first))
 }
 
-fn versions_in_words(span: Span) -> String {
-    match span.last {
-        None => format!("from version {} on", span.first),
-        Some(last) if last == span.first => format!("version {last}"),
-        Some(last) => format!("versions {} to {last}", span.first),
-    }
+/// A field's versions within those of its message; none if they are the same.
+fn in_words(span: Span, whole: Span) -> Option<String> {
+    Some(match (span.first <= whole.first, span.last) {
+        (true, _) if ends_with(span, whole) => return None,
+        (true, Some(last)) => format!("up to version {last}"),
+        (_, Some(last)) if span.first == last => format!("version {last}"),
+        (_, Some(last)) if !ends_with(span, whole) => format!("versions {} to {last}", span.first),
+        _ => format!("version {} and up", span.first),
+    })
+}
+
+fn ends_with(span: Span, whole: Span) -> bool {
+    span.last.is_none() || span.last >= whole.last
+}
+
+fn identifier(name: &str) -> String {
+    let name = snake(name);
+    if name == "type" { format!("{name}_") } else { name }
 }

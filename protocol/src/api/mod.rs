@@ -4,6 +4,7 @@
 //! (KIP-511, KIP-714: a rolling upgrade changes them).
 
 mod broker;
+#[rustfmt::skip]
 mod table;
 mod unsupported;
 
@@ -11,6 +12,7 @@ pub use broker::BrokerVersions;
 pub use unsupported::UnsupportedVersion;
 
 pub(crate) use table::for_each_api;
+pub(crate) use unsupported::unspoken;
 
 use crate::ApiKey;
 use std::fmt;
@@ -68,15 +70,23 @@ impl fmt::Display for VersionRange {
 struct Row {
     key: ApiKey,
     versions: VersionRange,
+    newest_stable: i16,
     first_flexible: i16,
 }
 
+impl Row {
+    fn stable(&self) -> VersionRange {
+        VersionRange::new(self.versions.min, self.newest_stable)
+    }
+}
+
 macro_rules! rows {
-    ($($name:ident $key:ident $request:ident $response:ident $min:literal $max:literal $flexible:tt $whose:ident;)*) => {
+    ($($name:ident $key:ident $request:ident $response:ident $min:literal $stable:literal $max:literal $flexible:tt $whose:ident;)*) => {
         // In the order of the keys.
         const TABLE: &[Row] = &[$(Row {
             key: ApiKey::$key,
             versions: VersionRange::new($min, $max),
+            newest_stable: $stable,
             first_flexible: $flexible,
         },)*];
     };
@@ -87,7 +97,8 @@ fn row(api: ApiKey) -> Option<&'static Row> {
     TABLE.binary_search_by_key(&api, |row| row.key).ok().and_then(|index| TABLE.get(index))
 }
 
-/// The versions of `api` that this crate writes and reads in both directions; none for an API that it does not know.
+/// The versions of `api` that this crate writes and reads, in both directions: all of Kafka 4.4's schemas. None for an API
+/// that they do not have.
 ///
 /// ```
 /// use millstream_protocol::{ApiKey, api};
@@ -99,10 +110,24 @@ pub fn supported(api: ApiKey) -> Option<VersionRange> {
     row(api).map(|row| row.versions)
 }
 
-/// Every API that this crate speaks, with its versions, by key.
+/// The versions of `api` that Kafka 4.4 has settled on: those that a broker offers unasked, and that [`negotiate`] goes by.
+///
+/// The newest version of an API may be under work still. A broker offers it only with `unstable.api.versions.enable`.
+///
+/// ```
+/// use millstream_protocol::{ApiKey, api};
+/// assert_eq!(api::supported(ApiKey::INIT_PRODUCER_ID), Some(api::VersionRange::new(0, 6)));
+/// assert_eq!(api::stable(ApiKey::INIT_PRODUCER_ID), Some(api::VersionRange::new(0, 5)));
+/// ```
+#[must_use]
+pub fn stable(api: ApiKey) -> Option<VersionRange> {
+    row(api).map(Row::stable)
+}
+
+/// Every API that this crate speaks, with its [stable](stable) versions, by key.
 #[must_use]
 pub fn all() -> impl ExactSizeIterator<Item = (ApiKey, VersionRange)> + Clone {
-    TABLE.iter().map(|row| (row.key, row.versions))
+    TABLE.iter().map(|row| (row.key, row.stable()))
 }
 
 /// Whether a version has compact types and tagged fields (KIP-482). False for an unknown API.
@@ -126,7 +151,7 @@ pub fn response_header_version(api: ApiKey, version: i16) -> i16 {
     i16::from(api != ApiKey::API_VERSIONS && is_flexible(api, version))
 }
 
-/// The highest version that both this crate and the broker speak.
+/// The highest version that both this crate and the broker speak, versions under work left out.
 ///
 /// `broker` is the range from the broker's `ApiVersions` response, none when it does not name the API.
 ///
@@ -145,7 +170,8 @@ pub fn negotiate(api: ApiKey, broker: Option<VersionRange>) -> Result<i16, Unsup
 }
 
 /// Like [`negotiate`], with only the versions in `wanted`: a call may need a feature that came late, or must stay
-/// below a version whose fields it cannot fill (no topic ids: Produce and Fetch up to 12, OffsetCommit and OffsetFetch up to 9).
+/// below a version whose fields it cannot fill (no topic ids: Produce and Fetch up to 12, OffsetCommit and OffsetFetch up
+/// to 9, TxnOffsetCommit up to 5).
 ///
 /// # Errors
 ///
@@ -155,7 +181,37 @@ pub fn negotiate_within(
     broker: Option<VersionRange>,
     wanted: VersionRange,
 ) -> Result<i16, UnsupportedVersion> {
-    let ours = supported(api).map(|range| range.intersect(wanted));
+    agree(api, stable(api), broker, wanted)
+}
+
+/// Like [`negotiate_within`], and takes a version under work, too, where the broker offers it.
+///
+/// ```
+/// use millstream_protocol::{ApiKey, api};
+/// let broker = Some(api::VersionRange::new(0, 6));
+/// assert_eq!(api::negotiate(ApiKey::INIT_PRODUCER_ID, broker), Ok(5));
+/// let any = api::VersionRange::new(0, i16::MAX);
+/// assert_eq!(api::negotiate_unstable(ApiKey::INIT_PRODUCER_ID, broker, any), Ok(6));
+/// ```
+///
+/// # Errors
+///
+/// When nothing is left.
+pub fn negotiate_unstable(
+    api: ApiKey,
+    broker: Option<VersionRange>,
+    wanted: VersionRange,
+) -> Result<i16, UnsupportedVersion> {
+    agree(api, supported(api), broker, wanted)
+}
+
+fn agree(
+    api: ApiKey,
+    ours: Option<VersionRange>,
+    broker: Option<VersionRange>,
+    wanted: VersionRange,
+) -> Result<i16, UnsupportedVersion> {
+    let ours = ours.map(|range| range.intersect(wanted));
     match (ours, broker) {
         (Some(ours), Some(broker)) if !ours.intersect(broker).is_empty() => Ok(ours.intersect(broker).max()),
         _ => Err(UnsupportedVersion::new(api, ours, broker)),

@@ -39,6 +39,9 @@ impl Malformed {
         self.0.path.insert_str(0, outer);
         self
     }
+    pub(crate) fn has_offset(&self) -> bool {
+        self.0.offset.is_some()
+    }
     /// The path to the field, if anybody knew it.
     pub(crate) fn field(&self) -> Option<&str> {
         Some(self.0.path.trim_start_matches('.')).filter(|path| !path.is_empty())

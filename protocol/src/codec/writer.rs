@@ -30,6 +30,15 @@ impl BodyWriter {
     pub(crate) fn len(&self) -> usize {
         self.buffer.len() + self.shared_len
     }
+    /// What was written, in one piece; copies only where chunks were shared.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        if self.shared.is_empty() {
+            return self.buffer.freeze();
+        }
+        let mut all = BytesMut::with_capacity(self.len());
+        self.into_segments().iter().for_each(|segment| all.extend_from_slice(segment));
+        all.freeze()
+    }
     /// What was written, in order.
     pub(crate) fn into_segments(self) -> Vec<Bytes> {
         let mut rest = self.buffer.freeze();

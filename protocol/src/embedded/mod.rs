@@ -32,8 +32,8 @@ pub use schemas::*;
 pub use sticky::{CooperativeStickyUserData, StickyUserData, StickyUserDataTopic};
 
 use crate::api::VersionRange;
-use crate::codec::{Body, BodyWriter, DecodeError, EncodeError, Malformed, Site};
-use crate::guard::{self, Shape};
+use crate::codec::{BodyWriter, DataBody, DecodeError, EncodeError, Malformed, Site};
+use crate::guard::{self, Limits, Shape};
 use bytes::{BufMut, Bytes};
 
 /// What stands before a body where it is stored or sent.
@@ -59,7 +59,7 @@ pub(crate) enum Newer {
 }
 
 /// A schema that travels inside other things; sealed, since only schemas of Kafka are.
-pub trait Embedded: Body + Clone + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
+pub trait Embedded: DataBody + Clone + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// Kafka's name.
     const NAME: &'static str;
     /// What stands before the body.
@@ -93,8 +93,8 @@ pub trait Embedded: Body + Clone + Default + PartialEq + std::fmt::Debug + Send 
     /// When the bytes are no such thing.
     fn decode_body(version: i16, body: Bytes) -> Result<Self, DecodeError> {
         let kept = body.clone();
-        let read = guard::check_shape(Self::SCHEMA.shape, version, body).and_then(|mut checked| {
-            Self::read(version, &mut checked).map_err(|refused| explain(Self::SCHEMA.shape, version, &kept, refused))
+        let read = guard::check(Self::SCHEMA.shape, version, body, &Limits::DEFAULT).and_then(|(checked, _)| {
+            Self::read(version, checked).map_err(|refused| explain(Self::SCHEMA.shape, version, &kept, refused))
         });
         read.map_err(|malformed| DecodeError::new(Site::Embedded(Self::NAME, version), malformed))
     }
@@ -161,7 +161,11 @@ fn split<T: Embedded>(bytes: &Bytes) -> Result<(i16, Bytes), Malformed> {
 
 /// A better reason than the decoder's, if that does not know the field.
 fn explain(shape: &Shape, version: i16, body: &[u8], refused: Malformed) -> Malformed {
-    if refused.field().is_some() { refused } else { guard::explain(shape, version, body).unwrap_or(refused) }
+    if refused.field().is_some() {
+        refused
+    } else {
+        guard::explain(shape, version, body, &Limits::DEFAULT).unwrap_or(refused)
+    }
 }
 
 /// Makes a schema of a struct with a body.

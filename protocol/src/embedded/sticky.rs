@@ -44,7 +44,7 @@ wire_struct! {
         partitions: Vec<i32> = Vec::new(), 0.., Refused;
     }
 }
-wire_body!(StickyUserData, 0..=1, flexible from 32767);
+wire_body!(data StickyUserData, 0..=1, flexible from 32767);
 embedded_schema!(StickyUserData, STICKY, Nothing, Refused);
 
 wire_struct! {
@@ -54,7 +54,7 @@ wire_struct! {
         generation: i32 = -1, 0.., Refused;
     }
 }
-wire_body!(CooperativeStickyUserData, 0..=0, flexible from 32767);
+wire_body!(data CooperativeStickyUserData, 0..=0, flexible from 32767);
 embedded_schema!(CooperativeStickyUserData, COOPERATIVE_STICKY, Nothing, Refused);
 
 impl StickyUserData {

@@ -1,20 +1,27 @@
 //! Reads a body of a known API, direction and version: version check, guard, decoder.
 
+use super::Limits;
 use crate::ApiKey;
 use crate::api;
-use crate::codec::{Checked, DecodeError, Malformed, Site};
+use crate::codec::{BodyWriter, Checked, DecodeError, EncodeError, Malformed, Site};
 use crate::guard::{self, Direction};
 use bytes::Bytes;
 
 /// Which body it is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kind {
-    pub(super) api: ApiKey,
-    pub(super) direction: Direction,
-    pub(super) version: i16,
+pub(crate) struct Kind {
+    pub(crate) api: ApiKey,
+    pub(crate) direction: Direction,
+    pub(crate) version: i16,
 }
 
 impl Kind {
+    pub(crate) const fn request(api: ApiKey, version: i16) -> Self {
+        Self { api, direction: Direction::Request, version }
+    }
+    pub(crate) const fn response(api: ApiKey, version: i16) -> Self {
+        Self { api, direction: Direction::Response, version }
+    }
     pub(super) const fn site(self) -> Site {
         match self.direction {
             Direction::Request => Site::Request(self.api, self.version),
@@ -24,32 +31,46 @@ impl Kind {
 
     /// Whether there is a codec for this version at all.
     pub(super) fn check_version(self) -> Result<(), Malformed> {
-        match api::supported(self.api) {
-            Some(range) if range.contains(self.version) => Ok(()),
-            Some(range) => Err(Malformed::new(format!("this client speaks version {range} of it only"))),
-            None => Err(Malformed::new("this client does not know the API")),
+        match api::unspoken(self.api, self.version) {
+            None => Ok(()),
+            Some(reason) => Err(Malformed::new(reason)),
         }
     }
 
-    /// The one way from bytes to messages.
-    pub(super) fn read<T>(
+    /// A body alone.
+    pub(super) fn write(
+        self,
+        body: impl FnOnce(&mut BodyWriter) -> Result<(), Malformed>,
+    ) -> Result<BodyWriter, EncodeError> {
+        let mut out = BodyWriter::default();
+        let written = self.check_version().and_then(|()| body(&mut out));
+        written.map_err(|malformed| EncodeError::new(self.site(), malformed))?;
+        Ok(out)
+    }
+
+    /// The one way from bytes to messages; also says how long the body is.
+    pub(crate) fn read<T>(
         self,
         body: Bytes,
-        decode: impl FnOnce(&mut Checked) -> Result<T, Malformed>,
-    ) -> Result<T, DecodeError> {
+        limits: &Limits,
+        decode: impl FnOnce(Checked) -> Result<T, Malformed>,
+    ) -> Result<(T, usize), DecodeError> {
         let kept = body.clone();
         self.check_version()
-            .and_then(|()| guard::check(self.api, self.direction, self.version, body))
-            .and_then(|mut checked| decode(&mut checked).map_err(|refused| self.explain(&kept, refused)))
+            .and_then(|()| guard::shape(self.api, self.direction).ok_or_else(|| Malformed::new("an unknown API")))
+            .and_then(|shape| {
+                let (checked, length) = guard::check(shape, self.version, body, limits)?;
+                let explain = |refused| self.explain(shape, &kept, limits, refused);
+                Ok((decode(checked).map_err(explain)?, length))
+            })
             .map_err(|malformed| DecodeError::new(self.site(), malformed))
     }
 
     /// A better reason than the decoder's, if that does not know the field.
-    fn explain(self, body: &[u8], refused: Malformed) -> Malformed {
-        if refused.field().is_some() {
+    fn explain(self, shape: &guard::Shape, body: &[u8], limits: &Limits, refused: Malformed) -> Malformed {
+        if refused.field().is_some() && refused.has_offset() {
             return refused;
         }
-        let shape = guard::shape(self.api, self.direction);
-        shape.and_then(|shape| guard::explain(shape, self.version, body)).unwrap_or(refused)
+        guard::explain(shape, self.version, body, limits).unwrap_or(refused)
     }
 }

@@ -17,18 +17,34 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod body;
+#[cfg(all(feature = "client", feature = "broker"))]
+mod any;
+pub(crate) mod body;
+#[cfg(feature = "broker")]
+mod broker;
 mod buffer;
+#[cfg(feature = "client")]
+mod client;
+mod decoder;
 mod header;
-mod request;
-mod response;
 
+#[cfg(all(feature = "client", feature = "broker"))]
+pub use any::{decode_body, encode_body};
+#[cfg(feature = "broker")]
+pub use broker::{
+    decode_any_request, decode_request, decode_request_frame, encode_any_response, encode_response,
+    encode_response_body,
+};
 pub use buffer::{FrameBuffer, FrameError};
+#[cfg(feature = "client")]
+pub use client::{
+    decode_any_response, decode_response, decode_response_body, encode_any_request, encode_request, encode_request_body,
+};
+pub use decoder::Decoder;
 pub use header::{FrameTooShort, RequestHeader, correlation_id, decode_request_header};
-pub use request::{decode_any_request, decode_request, encode_any_request, encode_request};
-pub use response::{decode_any_response, decode_response, encode_any_response, encode_response};
 
 pub use crate::codec::{DecodeError, EncodeError};
+pub use crate::guard::{Direction, Limits};
 
 use crate::codec::{BodyWriter, Malformed, Site};
 use bytes::{BufMut, Bytes, BytesMut};

@@ -7,6 +7,7 @@
 //! It also refuses what those decoders would misread: varints of more than 32 bits, null where a field has none,
 //! lengths below −1, tagged fields whose size is not their content's.
 
+mod cost;
 mod limits;
 pub(crate) mod shape;
 #[rustfmt::skip]
@@ -15,7 +16,7 @@ mod strip;
 mod walk;
 mod walker;
 
-pub(crate) use limits::Limits;
+pub use limits::Limits;
 pub(crate) use shape::Shape;
 pub(crate) use shapes::{coordinator, embedded};
 pub(crate) use walk::{Value, Visit, Walked, walk};
@@ -23,13 +24,15 @@ pub(crate) use walker::Walker;
 
 use crate::ApiKey;
 use crate::codec::{Checked, Malformed};
-use crate::messages::checks_bounds;
 use bytes::Bytes;
 
 /// Which way a message goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Direction {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "there is no third way")]
+pub enum Direction {
+    /// From a client to a broker, or between brokers: what is asked.
     Request,
+    /// The answer.
     Response,
 }
 
@@ -40,31 +43,35 @@ pub(crate) fn shape(api: ApiKey, direction: Direction) -> Option<&'static Shape>
     Some(if direction == Direction::Request { request } else { response })
 }
 
-/// Lets a body through to its decoder, after a walk over it unless the decoder needs none.
-pub(crate) fn check(api: ApiKey, direction: Direction, version: i16, body: Bytes) -> Result<Checked, Malformed> {
-    if checks_bounds(api, direction == Direction::Request) {
-        return Ok(Checked::new(body));
-    }
-    let shape = shape(api, direction).ok_or_else(|| Malformed::new("no such API is known here"))?;
-    check_shape(shape, version, body)
-}
-
-/// Lets a body of this shape through, after a walk over it.
+/// Lets a body of this shape through, after a walk over it; also says how long it is.
 ///
-/// Unknown tagged fields reach the decoder, which keeps them to be written again, unless there are many: each costs it
-/// up to 420 bytes for two on the wire, and nobody reads them.
-pub(crate) fn check_shape(shape: &Shape, version: i16, body: Bytes) -> Result<Checked, Malformed> {
-    let walked = walk(shape, version, &body, Limits::DEFAULT, &mut Blind)?;
-    let many = walked.unknown_tags > KEPT_UNKNOWN_TAGS;
-    Ok(Checked::new(if many { strip::without_unknown_tags(shape, version, &body)? } else { body }))
+/// Unknown tagged fields reach the decoder, which keeps them to be written again, unless they cost too much memory:
+/// each takes it up to 420 bytes for two on the wire, and nobody reads them.
+pub(crate) fn check(shape: &Shape, version: i16, body: Bytes, limits: &Limits) -> Result<(Checked, usize), Malformed> {
+    let walked = walk(shape, version, &body, limits, &mut Blind)?;
+    let limit = limits.memory(body.len());
+    if walked.memory.saturating_add(walked.unknown_tags.saturating_mul(cost::UNKNOWN_TAG)) <= limit {
+        return Ok((Checked::new(body), walked.length));
+    }
+    if walked.memory.saturating_add(if walked.unknown_tags > 0 { body.len() } else { 0 }) > limit {
+        return Err(too_costly(&walked, body.len(), limits));
+    }
+    Ok((Checked::new(strip::without_unknown_tags(shape, version, &body, limits)?), walked.length))
 }
 
-/// Unknown tagged fields of one message that reach the decoder.
-pub(crate) const KEPT_UNKNOWN_TAGS: usize = 64;
+#[cold]
+fn too_costly(walked: &Walked, bytes: usize, limits: &Limits) -> Malformed {
+    let Limits { memory_multiple, memory_base_bytes, .. } = limits;
+    Malformed::new(format!(
+        "{bytes} bytes of very many and very small parts would take {} bytes of memory; the limit is {memory_multiple} \
+         times the frame and {memory_base_bytes} bytes",
+        walked.memory
+    ))
+}
 
 /// Why a decoder refused what the guard let through: text that is not UTF-8, in which field, if that is what it is.
-pub(crate) fn explain(shape: &Shape, version: i16, body: &[u8]) -> Option<Malformed> {
-    walk(shape, version, body, Limits::DEFAULT, &mut Utf8).err()
+pub(crate) fn explain(shape: &Shape, version: i16, body: &[u8], limits: &Limits) -> Option<Malformed> {
+    walk(shape, version, body, limits, &mut Utf8).err()
 }
 
 /// Looks at nothing.
@@ -108,6 +115,11 @@ mod tests {
         };
         assert_eq!(read_back(9), snapshot_request(9));
         assert_eq!(read_back(200), snapshot_request(0));
+    }
+
+    fn refusal(api: ApiKey, direction: Direction, version: i16, body: Bytes) -> Malformed {
+        let shape = shape(api, direction).expect("Kafka has it");
+        check(shape, version, body, &Limits::DEFAULT).expect_err("refused")
     }
 
     #[test]
@@ -179,7 +191,7 @@ mod tests {
             let hex = hex.replace(' ', "");
             let body: Vec<u8> =
                 (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")).collect();
-            let error = check(api, direction, version, body.into()).expect_err(expected).to_string();
+            let error = refusal(api, direction, version, body.into()).to_string();
             if error != expected {
                 writeln!(wrong, "{error}\n  not {expected}").expect("text");
             }

@@ -20,6 +20,9 @@ pub(crate) struct Span(pub(crate) i16, pub(crate) i16);
 impl Span {
     pub(crate) const NONE: Self = Self(1, 0);
 
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 > self.1
+    }
     pub(crate) const fn contains(self, version: i16) -> bool {
         self.0 <= version && version <= self.1
     }

@@ -7,9 +7,14 @@ use std::ops::Range;
 
 /// The body at the front of `bytes` without tagged fields that the shape does not know. The sizes of known tagged
 /// fields stay as they were: decoders skip them.
-pub(crate) fn without_unknown_tags(shape: &Shape, version: i16, bytes: &[u8]) -> Result<Bytes, Malformed> {
+pub(crate) fn without_unknown_tags(
+    shape: &Shape,
+    version: i16,
+    bytes: &[u8],
+    limits: &Limits,
+) -> Result<Bytes, Malformed> {
     let mut strip = Strip { bytes, out: Vec::with_capacity(bytes.len()), copied: 0, open: Vec::new() };
-    let end = walk(shape, version, bytes, Limits::DEFAULT, &mut strip)?.length;
+    let end = walk(shape, version, bytes, limits, &mut strip)?.length;
     strip.copy_to(end);
     Ok(strip.out.into())
 }

@@ -1,5 +1,6 @@
 //! Goes over a body after its shape, and tells what it meets.
 
+use super::cost;
 use super::shape::{Field, Kind, Shape};
 use super::{Limits, Walker};
 use crate::codec::Malformed;
@@ -53,6 +54,8 @@ pub(crate) struct Walked {
     pub(crate) length: usize,
     /// Tagged fields that the shape does not know.
     pub(crate) unknown_tags: usize,
+    /// Bytes that decoding allocates at most, without those fields.
+    pub(crate) memory: usize,
 }
 
 /// Walks over the body at the front of `bytes`.
@@ -64,7 +67,7 @@ pub(crate) fn walk<'a, V: Visit<'a>>(
     shape: &Shape,
     version: i16,
     bytes: &'a [u8],
-    limits: Limits,
+    limits: &Limits,
     visit: &mut V,
 ) -> Result<Walked, Malformed> {
     if !shape.versions.contains(version) {
@@ -72,24 +75,39 @@ pub(crate) fn walk<'a, V: Visit<'a>>(
         return Err(Malformed::new(format!("there is no such version, only {first} to {last}")));
     }
     let flexible = shape.flexible.contains(version);
-    let mut walk = Walk { at: Walker::new(bytes), version, flexible, limits, elements: 0, unknown_tags: 0, visit };
+    let (at, counts) = (Walker::new(bytes), Counts { memory: cost::MESSAGE, ..Counts::default() });
+    let mut walk = Walk { at, version, flexible, copies_text: cost::copies_text(shape.name), limits, counts, visit };
     walk.fields(shape.fields)?;
-    Ok(Walked { length: walk.at.position(), unknown_tags: walk.unknown_tags })
+    let Counts { unknown_tags, memory, .. } = walk.counts;
+    Ok(Walked { length: walk.at.position(), unknown_tags, memory })
 }
 
 struct Walk<'a, 'v, V> {
     at: Walker<'a>,
     version: i16,
     flexible: bool,
-    limits: Limits,
-    /// Elements met so far that decoding will allocate for.
+    /// Whether the decoder copies text, in place of looking at it in the frame.
+    copies_text: bool,
+    limits: &'v Limits,
+    counts: Counts,
+    visit: &'v mut V,
+}
+
+/// What was met so far.
+#[derive(Default)]
+struct Counts {
+    /// Structs and arrays around this place.
+    depth: usize,
+    /// Elements of arrays, those of a fixed size left out.
     elements: usize,
     unknown_tags: usize,
-    visit: &'v mut V,
+    /// Bytes that decoding allocates.
+    memory: usize,
 }
 
 impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
     fn fields(&mut self, fields: &'static [Field]) -> Result<(), Malformed> {
+        self.descend()?;
         self.visit.open_struct();
         let version = self.version;
         for field in fields {
@@ -101,6 +119,16 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
             self.tagged_fields(fields)?;
         }
         self.visit.close_struct();
+        self.counts.depth -= 1;
+        Ok(())
+    }
+
+    fn descend(&mut self) -> Result<(), Malformed> {
+        self.counts.depth += 1;
+        if self.counts.depth > self.limits.depth {
+            let reason = format!("more than {} structs and arrays within one another", self.limits.depth);
+            return Err(Malformed::new(reason).at_offset(self.at.position()));
+        }
         Ok(())
     }
 
@@ -112,7 +140,7 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
 
     fn tagged_fields(&mut self, fields: &'static [Field]) -> Result<(), Malformed> {
         let start = self.at.position();
-        let count = self.at.tagged_count(&self.limits)?;
+        let count = self.at.tagged_count(self.limits)?;
         self.visit.open_tags(count, start..self.at.position());
         for _ in 0..count {
             let start = self.at.position();
@@ -123,7 +151,7 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
                 Some(field) => self.tagged_field(field, size)?,
                 None => {
                     let content = self.at.take(size)?;
-                    self.unknown_tags += 1;
+                    self.counts.unknown_tags += 1;
                     self.visit.unknown_tag(tag, content, start..self.at.position());
                 }
             }
@@ -169,12 +197,15 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
         let count = if self.flexible { self.at.compact_length()? } else { self.at.length32()? };
         let Some(count) = count else { return self.null(nullable, start) };
         self.check_count(count, element, start)?;
+        self.counts.memory = self.counts.memory.saturating_add(count.saturating_mul(cost::size_of(element)));
+        self.descend()?;
         self.visit.open_array(count);
         match element.fixed_size() {
             Some(size) if !V::VALUES => drop(self.at.take(count.saturating_mul(size))?),
             _ => self.elements(count, element)?,
         }
         self.visit.close_array();
+        self.counts.depth -= 1;
         Ok(())
     }
 
@@ -194,11 +225,12 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
             return Err(Malformed::new(reason).at_offset(at));
         }
         if element.fixed_size().is_none() {
-            self.elements += count;
+            self.counts.elements += count;
         }
-        if count > self.limits.array || self.elements > self.limits.elements {
-            let Limits { array, elements, .. } = self.limits;
-            let reason = format!("{count} elements; the limit is {array}, and {elements} in all arrays together");
+        let Limits { array_elements, elements, .. } = *self.limits;
+        if count > array_elements || self.counts.elements > elements {
+            let reason =
+                format!("{count} elements; the limit is {array_elements}, and {elements} in all arrays together");
             return Err(Malformed::new(reason).at_offset(at));
         }
         Ok(())
@@ -215,6 +247,9 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
         let Some(length) = length else { return self.null(nullable, start) };
         let content = self.at.take(length)?;
         let text = matches!(kind, Kind::String | Kind::ClassicString);
+        if text && self.copies_text {
+            self.counts.memory = self.counts.memory.saturating_add(cost::copied_text(length));
+        }
         let value = if text { Value::Text(content) } else { Value::Bytes(content) };
         self.visit.value(value).map_err(|malformed| malformed.at_offset(start))
     }

@@ -35,7 +35,7 @@ wire_struct! {
         replica_state: ReplicaState = ReplicaState::default(), 15.., Refused;
     }
 }
-wire_body!(FetchRequest, 4..=18, flexible from 12);
+wire_body!(request FetchRequest, 4..=18, flexible from 12);
 
 wire_struct! {
     /// A follower.

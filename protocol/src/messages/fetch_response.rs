@@ -20,7 +20,7 @@ wire_struct! {
         node_endpoints: Vec<NodeEndpoint> = Vec::new(), 16.., Refused;
     }
 }
-wire_body!(FetchResponse, 4..=18, flexible from 12);
+wire_body!(response FetchResponse, 4..=18, flexible from 12);
 
 wire_struct! {
     /// A topic's partitions.

@@ -2,10 +2,12 @@
 
 use crate::ApiKey;
 use crate::api::for_each_api;
-use crate::codec::{Body, BodyWriter, Checked, Malformed};
+#[cfg(any(feature = "client", feature = "broker"))]
+use crate::codec::{BodyWriter, Checked, Malformed, RequestBody, ResponseBody};
+use crate::guard::Direction;
 
 macro_rules! kinds {
-    ($($name:ident $key:ident $request:ident $response:ident $min:literal $max:literal $flexible:tt $whose:ident;)*) => {
+    ($($name:ident $key:ident $request:ident $response:ident $min:literal $stable:literal $max:literal $flexible:tt $whose:ident;)*) => {
         /// A request of any API.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
@@ -28,14 +30,16 @@ macro_rules! kinds {
                     $(Self::$name(_) => ApiKey::$key,)*
                 }
             }
+            #[cfg(feature = "client")]
             pub(crate) fn write(&self, version: i16, out: &mut BodyWriter) -> Result<(), Malformed> {
                 match self {
                     $(Self::$name(request) => request.write(version, out),)*
                 }
             }
-            pub(crate) fn read(api: ApiKey, version: i16, body: &mut Checked) -> Result<Self, Malformed> {
+            #[cfg(feature = "broker")]
+            pub(crate) fn read(api: ApiKey, version: i16, body: Checked) -> Result<Self, Malformed> {
                 match api {
-                    $(ApiKey::$key => <super::$request as Body>::read(version, body).map(Self::$name),)*
+                    $(ApiKey::$key => <super::$request as RequestBody>::read(version, body).map(Self::$name),)*
                     _ => Err(unknown()),
                 }
             }
@@ -48,14 +52,16 @@ macro_rules! kinds {
                     $(Self::$name(_) => ApiKey::$key,)*
                 }
             }
+            #[cfg(feature = "broker")]
             pub(crate) fn write(&self, version: i16, out: &mut BodyWriter) -> Result<(), Malformed> {
                 match self {
                     $(Self::$name(response) => response.write(version, out),)*
                 }
             }
-            pub(crate) fn read(api: ApiKey, version: i16, body: &mut Checked) -> Result<Self, Malformed> {
+            #[cfg(feature = "client")]
+            pub(crate) fn read(api: ApiKey, version: i16, body: Checked) -> Result<Self, Malformed> {
                 match api {
-                    $(ApiKey::$key => <super::$response as Body>::read(version, body).map(Self::$name),)*
+                    $(ApiKey::$key => <super::$response as ResponseBody>::read(version, body).map(Self::$name),)*
                     _ => Err(unknown()),
                 }
             }
@@ -72,17 +78,51 @@ macro_rules! kinds {
                 }
             }
         )*
-        /// Whether the API's decoder, in this direction, checks all bounds itself.
-        pub(crate) const fn checks_bounds(api: ApiKey, is_request: bool) -> bool {
-            match api {
-                $(ApiKey::$key => if is_request { <super::$request as Body>::CHECKS_BOUNDS } else { <super::$response as Body>::CHECKS_BOUNDS },)*
-                _ => false,
-            }
-        }
     };
 }
 for_each_api!(kinds);
 
+/// A message of any API, in either direction.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "there is no third way")]
+#[expect(clippy::large_enum_variant, reason = "it lives as long as one message")]
+pub enum AnyMessage {
+    /// What is asked.
+    Request(RequestKind),
+    /// What answers.
+    Response(ResponseKind),
+}
+
+impl AnyMessage {
+    /// The API.
+    #[must_use]
+    pub const fn api(&self) -> ApiKey {
+        match self {
+            Self::Request(request) => request.api(),
+            Self::Response(response) => response.api(),
+        }
+    }
+    /// Which way it goes.
+    #[must_use]
+    pub const fn direction(&self) -> Direction {
+        match self {
+            Self::Request(_) => Direction::Request,
+            Self::Response(_) => Direction::Response,
+        }
+    }
+}
+impl From<RequestKind> for AnyMessage {
+    fn from(request: RequestKind) -> Self {
+        Self::Request(request)
+    }
+}
+impl From<ResponseKind> for AnyMessage {
+    fn from(response: ResponseKind) -> Self {
+        Self::Response(response)
+    }
+}
+
+#[cfg(any(feature = "client", feature = "broker"))]
 fn unknown() -> Malformed {
     Malformed::new("no such API is known here")
 }

@@ -17,7 +17,7 @@ wire_struct! {
         topic_data: Vec<TopicProduceData> = Vec::new(), 3.., Ignored;
     }
 }
-wire_body!(ProduceRequest, 3..=13, flexible from 9);
+wire_body!(request ProduceRequest, 3..=13, flexible from 9);
 
 wire_struct! {
     /// A topic's batches.

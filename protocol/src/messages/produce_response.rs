@@ -16,7 +16,7 @@ wire_struct! {
         node_endpoints: Vec<NodeEndpoint> = Vec::new(), 10.., Refused;
     }
 }
-wire_body!(ProduceResponse, 3..=13, flexible from 9);
+wire_body!(response ProduceResponse, 3..=13, flexible from 9);
 
 wire_struct! {
     /// A topic's answers.

@@ -80,7 +80,7 @@ impl<'a> Picture<'a> {
     }
 
     fn walk(&self, visit: &mut impl guard::Visit<'a>) -> Result<guard::Walked, DecodeError> {
-        guard::walk(self.shape, self.version, self.body, Limits::DEFAULT, visit)
+        guard::walk(self.shape, self.version, self.body, &Limits::DEFAULT, visit)
             .map_err(|malformed| DecodeError::new(self.site, malformed))
     }
 }

@@ -7,7 +7,6 @@ use millstream_protocol::frame::{self, FrameBuffer};
 use millstream_protocol::picture::Picture;
 use millstream_protocol::{ApiKey, api};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 struct Row {
     id: String,
@@ -28,9 +27,6 @@ impl Row {
             body: bytes(&row, "hex").into(),
             row,
         }
-    }
-    fn is_spoken(&self) -> bool {
-        api::supported(self.api).is_some_and(|range| range.contains(self.version))
     }
     /// Whether the message is read, and the most memory that it took.
     fn decode(&self) -> (usize, Result<(), String>) {
@@ -82,20 +78,16 @@ fn message_rows() -> impl Iterator<Item = Row> {
 
 #[test]
 fn what_kafka_refuses_is_refused_within_bounded_memory() {
-    let (mut spoken, mut not_spoken) = (0, BTreeMap::new());
+    let mut count = 0;
     for row in message_rows() {
-        if !row.is_spoken() {
-            *not_spoken.entry((row.api.name(), row.version)).or_insert(0) += 1;
-            continue;
-        }
-        spoken += 1;
         let (peak, accepted) = row.decode();
         row.check_verdict("the decoder", &accepted);
         let budget = 8 * row.body.len() + (64 << 10);
         assert!(peak <= budget, "{peak} bytes held for {} bytes: {}", row.body.len(), row.id);
+        count += 1;
     }
-    println!("{spoken} rows decoded; versions not spoken: {not_spoken:?}");
-    assert_eq!((spoken, not_spoken.values().sum::<i32>()), (1658, 315));
+    println!("{count} rows decoded");
+    assert!(count > 0, "the corpus is empty");
 }
 
 #[test]

@@ -10,6 +10,9 @@ use millstream_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse, Str
 use millstream_protocol::{ErrorCode, LeaderEpoch, Offset, TopicName, TopicPartition};
 use std::collections::BTreeMap;
 
+/// OffsetFetch names topics up to this version; from the next on it wants their ids.
+const NAMES_UP_TO: i16 = 9;
+
 /// What a group has committed; partitions without a commit are absent. Offsets that an open transaction is about to commit
 /// are waited for (KIP-447).
 pub(crate) async fn committed(
@@ -24,7 +27,7 @@ pub(crate) async fn committed(
     let name = group.name().to_owned();
     let topics = by_topic(&partitions);
     let build = move |version| request(&name, &topics, version);
-    let call = Call::new(operation.clone(), Target::Coordinator(group.clone()));
+    let call = Call::new(operation.clone(), Target::Coordinator(group.clone())).max_version(NAMES_UP_TO);
     let reply = client.call::<OffsetFetchRequest>(call, build, worst_code).await?;
     let mut offsets = Offsets::new();
     for (partition, code, next) in answers(&reply.body) {

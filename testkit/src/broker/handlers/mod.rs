@@ -125,9 +125,15 @@ served! {
     describe_topic_partitions::DescribeTopicPartitions;
 }
 
+/// Up to these versions topics have names; from the next on they have ids (KIP-848, KIP-1319), which the handlers do not look up.
+const NAMES_UP_TO: [(ApiKey, i16); 3] =
+    [(ApiKey::OFFSET_COMMIT, 9), (ApiKey::OFFSET_FETCH, 9), (ApiKey::TXN_OFFSET_COMMIT, 5)];
+
 /// The versions of an API that this broker serves.
 pub(super) fn versions(_: &Broker, api: ApiKey) -> Option<VersionRange> {
-    SERVED.contains(&api).then(|| api::supported(api)).flatten()
+    let range = SERVED.contains(&api).then(|| api::stable(api)).flatten()?;
+    let newest = NAMES_UP_TO.iter().find(|(named, _)| *named == api).map_or(range.max(), |(_, newest)| *newest);
+    Some(VersionRange::new(range.min(), newest))
 }
 /// All APIs that this broker serves.
 pub(crate) fn all_versions(broker: &Broker) -> impl Iterator<Item = (ApiKey, VersionRange)> {

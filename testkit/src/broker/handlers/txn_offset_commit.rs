@@ -38,14 +38,14 @@ fn check(broker: &mut Broker, call: &Call, request: &TxnOffsetCommitRequest) -> 
     let group = &request.group_id.0;
     match broker.check_group(call, group, ErrorCode::NONE) {
         // Whoever names a generation is a member of something.
-        Err(ErrorCode::NONE) if request.generation_id >= 0 => return Err(ErrorCode::ILLEGAL_GENERATION),
+        Err(ErrorCode::NONE) if request.generation_id_or_member_epoch >= 0 => return Err(ErrorCode::ILLEGAL_GENERATION),
         Err(ErrorCode::NONE) => {}
         result => result?,
     }
     if call.version >= MEMBERS_SINCE
         && let Some(group) = broker.groups.find(group)
     {
-        group.check_commit(&request.member_id, request.group_instance_id.as_deref(), request.generation_id, true)?;
+        group.check_commit(&request.member_id, request.group_instance_id.as_deref(), request.generation_id_or_member_epoch, true)?;
     }
     admit(broker, call, request)
 }
