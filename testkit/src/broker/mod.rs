@@ -3,9 +3,11 @@
 
 mod call;
 mod faults;
+mod features;
 mod fetching;
 mod groups;
 mod handlers;
+mod java_hash;
 mod log;
 mod looking;
 mod nodes;
@@ -32,15 +34,17 @@ pub(crate) use topics::check_name;
 
 use bytes::Bytes;
 use call::Call;
+use features::Features;
 use fetching::sessions::FetchSessions;
 use fetching::waits::FetchWaits;
 use groups::Groups;
 use millstream_protocol::frame;
-use millstream_protocol::messages::{Request, StrBytes};
+use millstream_protocol::messages::{Request, StrBytes, Uuid};
 use millstream_protocol::{NodeId, Timestamp};
 use security::{Gate, Security};
+use std::collections::BTreeMap;
 use timers::{TimerKey, Timers};
-use topics::Topics;
+use topics::{OFFSETS_TOPIC, TRANSACTIONS_TOPIC, Topics};
 use transactions::Transactions;
 
 /// The cluster.
@@ -48,10 +52,13 @@ use transactions::Transactions;
 pub(crate) struct Broker {
     now: Timestamp,
     settings: Settings,
+    features: Features,
     cluster_id: StrBytes,
     nodes: Nodes,
     topics: Topics,
     groups: Groups,
+    /// The groups' own options, by group; a group need not be there to have some.
+    group_configs: BTreeMap<String, BTreeMap<String, String>>,
     transactions: Transactions,
     fetch_sessions: FetchSessions,
     fetch_waits: FetchWaits,
@@ -74,6 +81,7 @@ impl Broker {
             nodes: Nodes::new(nodes),
             topics: Topics::new(seed),
             groups: Groups::default(),
+            group_configs: BTreeMap::new(),
             transactions: Transactions::default(),
             fetch_sessions: FetchSessions::new(settings.max_fetch_sessions),
             fetch_waits: FetchWaits::default(),
@@ -81,6 +89,7 @@ impl Broker {
             faults: Faults::default(),
             log: RequestLog::default(),
             security: Security::new(settings.protocols.clone(), seed),
+            features: Features::new(settings.transaction_version, settings.group_version),
             seed,
             names_given: 0,
             replies: Vec::new(),
@@ -105,6 +114,7 @@ impl Broker {
                 TimerKey::Fetch(connection) => self.complete_fetch(connection),
                 TimerKey::LastWords(connection) => self.say_last_words(connection),
                 TimerKey::Group(id) => self.handle_group_time(&id),
+                TimerKey::Offsets => self.handle_offsets_time(),
                 TimerKey::Transaction(id) => self.handle_transaction_time(&id),
                 TimerKey::Late(number) => self.handle_late(number),
             }
@@ -160,13 +170,39 @@ impl Broker {
     }
     /// A name that nobody has had: for members.
     fn unique_name(&mut self, prefix: &str) -> StrBytes {
-        self.names_given += 1;
-        let id = millstream_protocol::messages::Uuid::from_u64_pair(self.seed, (1 << 63) | self.names_given);
+        let id = self.unique_uuid();
         StrBytes::from_string(format!("{prefix}-{id}"))
     }
-    /// Whether this node answers for a group or a transactional id.
-    fn is_coordinator(&self, node: NodeId, key: &str) -> bool {
-        self.nodes.coordinator(key).is_some_and(|coordinator| coordinator.id == node)
+    /// An id that nobody has had, as Kafka writes ids for which a name is no part.
+    fn unique_id(&mut self) -> StrBytes {
+        StrBytes::from_string(self.unique_uuid().to_string())
+    }
+    fn unique_uuid(&mut self) -> Uuid {
+        self.names_given += 1;
+        Uuid::from_u64_pair(self.seed, (1 << 63) | self.names_given)
+    }
+    /// Whether this node answers for a group.
+    fn is_coordinator(&self, node: NodeId, group: &str) -> bool {
+        self.coordinator(OFFSETS_TOPIC, group).is_some_and(|coordinator| coordinator.id == node)
+    }
+    /// Whether this node answers for a transactional id.
+    fn is_transaction_coordinator(&self, node: NodeId, id: &str) -> bool {
+        self.coordinator(TRANSACTIONS_TOPIC, id).is_some_and(|coordinator| coordinator.id == node)
+    }
+    /// Who answers for a key: who was chosen for it, or who leads the partition of the internal topic to which it belongs. As long as there
+    /// is no such topic, it is who would lead it.
+    fn coordinator(&self, internal_topic: &str, key: &str) -> Option<&Node> {
+        if let Some(chosen) = self.nodes.chosen_coordinator(key) {
+            return Some(chosen);
+        }
+        let partitions = self.settings.internal_topic_partitions;
+        let Some(topic) = self.topics.find(internal_topic) else {
+            let factor = usize::try_from(self.settings.default_replication_factor).unwrap_or(1);
+            let replicas = self.nodes.replicas(internal_topic, java_hash::partition_for(key, partitions), factor);
+            return replicas.into_iter().find(|id| self.nodes.is_up(*id)).and_then(|id| self.nodes.find(id));
+        };
+        let partition = topic.partitions.get(java_hash::partition_for(key, topic.partitions.len()))?;
+        self.nodes.find(partition.leader?).filter(|node| node.is_up)
     }
 }
 

@@ -87,14 +87,9 @@ impl Nodes {
     pub(crate) fn set_coordinator(&mut self, key: &str, id: NodeId) {
         self.coordinators.insert(key.to_owned(), id);
     }
-    /// Who coordinates a group or a transactional id: the one that was chosen, or one by the id's hash; among those that are up.
-    pub(crate) fn coordinator(&self, key: &str) -> Option<&Node> {
-        let chosen = self.coordinators.get(key).and_then(|id| self.up().find(|node| node.id == *id));
-        if chosen.is_some() {
-            return chosen;
-        }
-        let up: Vec<&Node> = self.up().collect();
-        up.get(hash(key).checked_rem(up.len())?).copied()
+    /// The node that a test has chosen to coordinate a group or a transactional id, while it is up.
+    pub(crate) fn chosen_coordinator(&self, key: &str) -> Option<&Node> {
+        self.coordinators.get(key).and_then(|id| self.up().find(|node| node.id == *id))
     }
     /// Nodes that hold replicas of a topic's `index`-th partition, the preferred leader first.
     pub(crate) fn replicas(&self, seed: &str, index: usize, factor: usize) -> Vec<NodeId> {

@@ -1,5 +1,6 @@
 //! The broker's options, by Kafka's keys. Those that begin with `millstream.` are the test kit's own.
 
+use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
 use super::security::settings::SecuritySettings;
 use std::collections::BTreeMap;
@@ -14,9 +15,13 @@ pub(crate) struct Settings {
     pub(crate) group_max_session_timeout_ms: i64,
     pub(crate) group_initial_rebalance_delay_ms: i64,
     pub(crate) group_max_size: usize,
+    pub(crate) consumer_groups: ConsumerSettings,
     pub(crate) offset_metadata_max_bytes: usize,
+    pub(crate) offsets_retention_minutes: u64,
+    pub(crate) offsets_retention_check_ms: u64,
     pub(crate) transaction_max_timeout_ms: i32,
     pub(crate) transaction_version: i16,
+    pub(crate) group_version: i16,
     pub(crate) max_fetch_sessions: usize,
     pub(crate) fetch_max_bytes: usize,
     pub(crate) delete_topics: bool,
@@ -46,9 +51,13 @@ impl Settings {
             group_max_session_timeout_ms: 1_800_000,
             group_initial_rebalance_delay_ms: 10,
             group_max_size: usize::MAX,
+            consumer_groups: ConsumerSettings::default(),
             offset_metadata_max_bytes: 4096,
+            offsets_retention_minutes: 10_080,
+            offsets_retention_check_ms: 600_000,
             transaction_max_timeout_ms: 900_000,
             transaction_version: 2,
+            group_version: 1,
             max_fetch_sessions: 1000,
             fetch_max_bytes: 57_671_680,
             delete_topics: true,
@@ -72,7 +81,10 @@ impl Settings {
             "group.initial.rebalance.delay.ms" => self.group_initial_rebalance_delay_ms = parse(key, value)?,
             "group.max.size" => self.group_max_size = parse(key, value)?,
             "offset.metadata.max.bytes" => self.offset_metadata_max_bytes = parse(key, value)?,
+            "offsets.retention.minutes" => self.offsets_retention_minutes = parse(key, value)?,
+            "offsets.retention.check.interval.ms" => self.offsets_retention_check_ms = parse(key, value)?,
             "transaction.max.timeout.ms" => self.transaction_max_timeout_ms = parse(key, value)?,
+            "group.version" => self.group_version = parse(key, value)?,
             "transaction.version" => self.transaction_version = parse(key, value)?,
             "max.incremental.fetch.session.cache.slots" => self.max_fetch_sessions = parse(key, value)?,
             "fetch.max.bytes" => self.fetch_max_bytes = parse(key, value)?,
@@ -81,7 +93,10 @@ impl Settings {
             "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = parse(key, value)?,
             "millstream.producer.epoch.start" => self.producer_epoch_start = parse(key, value)?,
             _ if self.security.set(key, value)? => {}
-            _ => self.set_topic_default(key, value)?,
+            _ => match self.consumer_groups.set(key, value) {
+                Some(result) => result?,
+                None => self.set_topic_default(key, value)?,
+            },
         }
         self.given.insert(key.to_owned(), value.to_owned());
         Ok(())

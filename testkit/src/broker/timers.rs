@@ -17,6 +17,8 @@ pub(crate) enum TimerKey {
     LastWords(ConnectionId),
     /// A transactional id's timeout or its markers.
     Transaction(StrBytes),
+    /// Positions that nobody uses any more.
+    Offsets,
     /// A request or an answer that a rule has delayed, by its number.
     Late(u64),
 }
@@ -40,6 +42,9 @@ impl Timers {
             self.at.insert(key.clone(), at);
             self.queue.insert((at, key));
         }
+    }
+    pub(crate) fn is_armed(&self, key: &TimerKey) -> bool {
+        self.at.contains_key(key)
     }
     /// The next instant.
     pub(crate) fn next(&self) -> Option<Timestamp> {

@@ -76,6 +76,7 @@ fn empty_request(api: ApiKey) -> RequestKind {
         DescribeLogDirsRequest CreatePartitionsRequest DeleteGroupsRequest OffsetDeleteRequest DescribeClusterRequest DescribeProducersRequest
         DescribeTransactionsRequest ListTransactionsRequest ListConfigResourcesRequest DescribeTopicPartitionsRequest
         SaslHandshakeRequest SaslAuthenticateRequest DescribeUserScramCredentialsRequest AlterUserScramCredentialsRequest
+        ConsumerGroupHeartbeatRequest ConsumerGroupDescribeRequest UpdateFeaturesRequest
     }
     panic!("the table of this test lacks {api}")
 }

@@ -3,6 +3,7 @@
 mod apis;
 mod client;
 mod cluster;
+mod consumer_groups;
 mod faults;
 mod fetching;
 mod groups;

@@ -1,20 +1,106 @@
-//! The group coordinator: all groups of the cluster. Which node answers for a group is decided elsewhere.
+//! The group coordinator: all groups of the cluster, each of one protocol at a time. Which node answers for a group is decided elsewhere.
 
-pub(crate) mod group;
-pub(crate) mod join;
-mod leave;
-pub(crate) mod member;
+pub(crate) mod classic;
+pub(crate) mod committing;
+pub(crate) mod consumer;
+pub(crate) mod embedded;
+mod expiry;
+mod journal;
+mod migration;
 pub(crate) mod offsets;
-mod sync;
-
-use group::{Group, GroupReply, Rules};
-use millstream_protocol::messages::StrBytes;
-use std::collections::BTreeMap;
+pub(crate) mod settings;
 
 use super::Broker;
 use super::timers::TimerKey;
-use millstream_protocol::messages::{JoinGroupRequest, SyncGroupRequest};
+use classic::{ClassicGroup, GroupReply, Rules, State};
+use consumer::{ConsumerGroup, Context};
+use journal::Written;
+use millstream_protocol::messages::{JoinGroupRequest, StrBytes, SyncGroupRequest};
+use millstream_protocol::{ErrorCode, Timestamp};
+use offsets::GroupOffsets;
+use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// The members of a group, in the form of the protocol that it is in.
+#[derive(Debug)]
+pub(crate) enum Body {
+    Classic(ClassicGroup),
+    Consumer(ConsumerGroup),
+}
+
+/// A group: its members, and what it has committed, which outlives a change of protocol.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) id: StrBytes,
+    pub(crate) offsets: GroupOffsets,
+    pub(crate) body: Body,
+    /// Since when nobody is in it.
+    pub(crate) empty_since: Timestamp,
+    written: Written,
+}
+impl Group {
+    fn new(id: StrBytes, now: Timestamp) -> Self {
+        let body = Body::Classic(ClassicGroup::new(id.clone()));
+        Self { id, offsets: GroupOffsets::default(), body, empty_since: now, written: Written::default() }
+    }
+    pub(crate) fn classic(&self) -> Option<&ClassicGroup> {
+        match &self.body {
+            Body::Classic(group) => Some(group),
+            Body::Consumer(_) => None,
+        }
+    }
+    pub(crate) fn consumer(&self) -> Option<&ConsumerGroup> {
+        match &self.body {
+            Body::Consumer(group) => Some(group),
+            Body::Classic(_) => None,
+        }
+    }
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.body {
+            Body::Classic(group) => group.state == State::Empty,
+            Body::Consumer(group) => group.members.is_empty(),
+        }
+    }
+    /// As ListGroups names it.
+    pub(crate) fn state_name(&self) -> &'static str {
+        match &self.body {
+            Body::Classic(group) => group.state.name(),
+            Body::Consumer(group) => group.state().name(),
+        }
+    }
+    /// As ListGroups names it.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match &self.body {
+            Body::Classic(_) => "classic",
+            Body::Consumer(_) => "consumer",
+        }
+    }
+    pub(crate) fn protocol_type(&self) -> StrBytes {
+        match &self.body {
+            Body::Classic(group) => group.protocol_type.clone().unwrap_or_default(),
+            Body::Consumer(_) => StrBytes::from_static_str(consumer::classic_members::CONSUMER),
+        }
+    }
+    /// Whether these offsets may be committed (OffsetCommit, TxnOffsetCommit).
+    pub(crate) fn check_commit(
+        &self,
+        member_id: &str,
+        instance_id: Option<&str>,
+        epoch: i32,
+        is_transactional: bool,
+    ) -> Result<(), ErrorCode> {
+        match &self.body {
+            Body::Classic(group) => group.check_commit(member_id, instance_id, epoch, is_transactional),
+            Body::Consumer(group) => group.check_commit(member_id, instance_id, epoch, is_transactional),
+        }
+    }
+    fn next_deadline(&self) -> Option<Timestamp> {
+        match &self.body {
+            Body::Classic(group) => group.next_deadline(),
+            Body::Consumer(group) => group.next_deadline(),
+        }
+    }
+}
 
 /// The groups, by id.
 #[derive(Debug, Default)]
@@ -28,9 +114,9 @@ impl Groups {
         self.0.get_mut(id.as_bytes())
     }
     /// Finds a group, or founds it.
-    pub(crate) fn entry(&mut self, id: &str) -> &mut Group {
+    pub(crate) fn entry(&mut self, id: &str, now: Timestamp) -> &mut Group {
         let id = StrBytes::from_string(id.to_owned());
-        self.0.entry(id.clone()).or_insert_with(|| Group::new(id))
+        self.0.entry(id.clone()).or_insert_with(|| Group::new(id, now))
     }
     pub(crate) fn remove(&mut self, id: &str) -> Option<Group> {
         self.0.remove(id.as_bytes())
@@ -44,15 +130,46 @@ impl Groups {
 }
 
 impl Broker {
-    /// Does something with a group, founding it if need be, then sends what it has to say and sets its timer.
-    pub(crate) fn with_group<T>(&mut self, id: &str, act: impl FnOnce(&mut Group, &Rules) -> T) -> T {
+    /// Does something with a group of the classic protocol, founding it if need be, then sends what it has to say and sets its timer. An
+    /// empty group of the other protocol becomes one of this.
+    pub(crate) fn with_classic<T>(&mut self, id: &str, act: impl FnOnce(&mut ClassicGroup, &Rules) -> T) -> T {
         let rules = self.group_rules();
-        let group = self.groups.entry(id);
-        let result = act(group, &rules);
-        let replies = group.poll_replies();
-        self.timers.arm(TimerKey::Group(group.id.clone()), group.next_deadline());
+        let group = self.groups.entry(id, self.now);
+        if let Body::Consumer(_) = group.body {
+            group.body = Body::Classic(ClassicGroup::new(group.id.clone()));
+        }
+        let Body::Classic(classic) = &mut group.body else { unreachable!("it was made one just now") };
+        let result = act(classic, &rules);
+        let replies = classic.poll_replies();
+        self.settle_group(id);
         replies.into_iter().for_each(|reply| self.send_group_reply(reply));
         result
+    }
+    /// Does something with a group of the consumer protocol, if this is one.
+    pub(crate) fn with_consumer<T>(
+        &mut self,
+        id: &str,
+        act: impl FnOnce(&mut ConsumerGroup, &Context<'_>) -> T,
+    ) -> Option<T> {
+        let settings = &self.settings.consumer_groups;
+        let timing = settings.timing(self.group_configs.get(id));
+        let ctx = Context { now: self.now, topics: &self.topics, settings, timing };
+        let Body::Consumer(consumer) = &mut self.groups.find_mut(id)?.body else { return None };
+        let result = act(consumer, &ctx);
+        self.try_downgrade(id);
+        self.settle_group(id);
+        Some(result)
+    }
+    fn settle_group(&mut self, id: &str) {
+        let now = self.now;
+        let Some(group) = self.groups.find_mut(id) else { return };
+        if !group.is_empty() {
+            group.empty_since = now;
+        }
+        let (key, deadline) = (TimerKey::Group(group.id.clone()), group.next_deadline());
+        self.timers.arm(key, deadline);
+        self.write_group(id);
+        self.arm_offsets_check();
     }
     fn group_rules(&self) -> Rules {
         let initial_delay = Duration::from_millis(self.settings.group_initial_rebalance_delay_ms.unsigned_abs());
@@ -66,8 +183,12 @@ impl Broker {
     }
     /// A group's timer has come.
     pub(crate) fn handle_group_time(&mut self, id: &str) {
-        if self.groups.find(id).is_some() {
-            self.with_group(id, Group::handle_time);
+        match self.groups.find(id).map(|group| &group.body) {
+            Some(Body::Classic(_)) => self.with_classic(id, ClassicGroup::handle_time),
+            Some(Body::Consumer(_)) => {
+                self.with_consumer(id, ConsumerGroup::handle_time);
+            }
+            None => {}
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What a group has committed, and what open transactions are about to commit for it.
 
+use millstream_protocol::Timestamp;
 use millstream_protocol::hash::HashMap;
-use millstream_protocol::messages::StrBytes;
+use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::BTreeMap;
 
 /// A partition as groups know it: by its topic's name.
@@ -13,6 +14,10 @@ pub(crate) struct Committed {
     pub(crate) offset: i64,
     pub(crate) leader_epoch: i32,
     pub(crate) metadata: StrBytes,
+    pub(crate) topic_id: Uuid,
+    pub(crate) committed_at: Timestamp,
+    /// When it is forgotten, if its client said so.
+    pub(crate) expires_at: Option<Timestamp>,
 }
 
 /// All positions of one group.
@@ -36,6 +41,10 @@ impl GroupOffsets {
             self.committed.extend(pending);
         }
     }
+    /// All committed positions.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&OffsetKey, &Committed)> {
+        self.committed.iter()
+    }
     pub(crate) fn find(&self, key: &OffsetKey) -> Option<&Committed> {
         self.committed.get(key)
     }
@@ -57,9 +66,11 @@ impl GroupOffsets {
     pub(crate) fn remove(&mut self, key: &OffsetKey) {
         self.committed.remove(key);
     }
-    /// Forgets a topic that was deleted.
-    pub(crate) fn remove_topic(&mut self, topic: &str) {
+    /// Forgets a topic that was deleted; tells what was committed for it.
+    pub(crate) fn remove_topic(&mut self, topic: &str) -> Vec<OffsetKey> {
+        let gone = self.committed.keys().filter(|(name, _)| name.as_str() == topic).cloned().collect();
         self.committed.retain(|(name, _), _| name.as_str() != topic);
         self.pending.values_mut().for_each(|pending| pending.retain(|(name, _), _| name.as_str() != topic));
+        gone
     }
 }

@@ -14,7 +14,7 @@ impl Handler for AddOffsetsToTxn {
     fn handle(broker: &mut Broker, call: &Call, request: AddOffsetsToTxnRequest) -> Answer<AddOffsetsToTxnResponse> {
         let id = &request.transactional_id.0;
         let identity = Identity { id: request.producer_id.0, epoch: request.producer_epoch };
-        let result = if broker.is_coordinator(call.node, id) {
+        let result = if broker.is_transaction_coordinator(call.node, id) {
             broker.add_group(id, identity, &request.group_id.0)
         } else {
             Err(ErrorCode::NOT_COORDINATOR)

@@ -85,7 +85,7 @@ fn try_add(
     partitions: Vec<PartitionKey>,
 ) -> Result<(), ErrorCode> {
     let id = &transaction.transactional_id.0;
-    if !broker.is_coordinator(call.node, id) {
+    if !broker.is_transaction_coordinator(call.node, id) {
         return Err(ErrorCode::NOT_COORDINATOR);
     }
     let identity = Identity { id: transaction.producer_id.0, epoch: transaction.producer_epoch };

@@ -4,6 +4,7 @@
 use super::{Handler, all_versions, versions};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call, Outcome};
+use crate::broker::features::Feature;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::messages::api_versions_response::{ApiVersion, FinalizedFeatureKey, SupportedFeatureKey};
 use millstream_protocol::messages::{ApiVersionsRequest, ApiVersionsResponse, StrBytes};
@@ -22,15 +23,12 @@ impl Handler for ApiVersions {
         if call.version < FEATURES_SINCE {
             return Answer::Reply(apis);
         }
-        let features = features(broker.settings.transaction_version);
-        let supported = features.iter().map(|(name, highest, _)| supported_feature(name, *highest)).collect();
-        let finalized = features
-            .iter()
-            .filter(|(_, _, level)| *level > 0)
-            .map(|(name, _, level)| finalized_feature(name, *level))
-            .collect();
+        let features = broker.features.all();
+        let finalized = features.iter().filter(|feature| feature.level > 0).map(finalized_feature).collect();
         Answer::Reply(
-            apis.with_supported_features(supported).with_finalized_features(finalized).with_finalized_features_epoch(1),
+            apis.with_supported_features(features.iter().map(supported_feature).collect())
+                .with_finalized_features(finalized)
+                .with_finalized_features_epoch(broker.features.epoch),
         )
     }
     fn refuse(_: &ApiVersionsRequest, code: ErrorCode) -> ApiVersionsResponse {
@@ -47,24 +45,20 @@ pub(super) fn refuse_version(broker: &Broker, call: &Call) -> Outcome {
         .map_or(Outcome::Close, Outcome::Frame)
 }
 
-/// Name, highest level, level in force.
-fn features(transaction_version: i16) -> [(&'static str, i16, i16); 3] {
-    [("group.version", 1, 0), ("metadata.version", 29, 29), ("transaction.version", 2, transaction_version)]
-}
 fn row(api: ApiKey, range: VersionRange) -> ApiVersion {
     // Kafka 4 takes no Produce below 3, and says 0 all the same: librdkafka compresses only where it sees that (KAFKA-18659).
     let min = if api == ApiKey::PRODUCE { 0 } else { range.min() };
     ApiVersion::default().with_api_key(api.get()).with_min_version(min).with_max_version(range.max())
 }
-fn supported_feature(name: &'static str, highest: i16) -> SupportedFeatureKey {
+fn supported_feature(feature: &Feature) -> SupportedFeatureKey {
     SupportedFeatureKey::default()
-        .with_name(StrBytes::from_static_str(name))
-        .with_min_version(0)
-        .with_max_version(highest)
+        .with_name(StrBytes::from_static_str(feature.name))
+        .with_min_version(feature.lowest)
+        .with_max_version(feature.highest)
 }
-fn finalized_feature(name: &'static str, level: i16) -> FinalizedFeatureKey {
+fn finalized_feature(feature: &Feature) -> FinalizedFeatureKey {
     FinalizedFeatureKey::default()
-        .with_name(StrBytes::from_static_str(name))
-        .with_min_version_level(level)
-        .with_max_version_level(level)
+        .with_name(StrBytes::from_static_str(feature.name))
+        .with_min_version_level(feature.level)
+        .with_max_version_level(feature.level)
 }

@@ -3,8 +3,6 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::group::State;
-use crate::broker::timers::TimerKey;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::delete_groups_response::DeletableGroupResult;
 use millstream_protocol::messages::{DeleteGroupsRequest, DeleteGroupsResponse, GroupId};
@@ -28,14 +26,11 @@ impl Handler for DeleteGroups {
 
 fn delete(broker: &mut Broker, call: &Call, id: &str) -> Result<(), ErrorCode> {
     broker.check_group(call, id, ErrorCode::GROUP_ID_NOT_FOUND)?;
-    let is_busy =
-        broker.groups.find(id).is_some_and(|group| group.state != State::Empty || group.offsets.has_pending());
+    let is_busy = broker.groups.find(id).is_some_and(|group| !group.is_empty() || group.offsets.has_pending());
     if is_busy {
         return Err(ErrorCode::NON_EMPTY_GROUP);
     }
-    if let Some(group) = broker.groups.remove(id) {
-        broker.timers.arm(TimerKey::Group(group.id), None);
-    }
+    broker.drop_group(id);
     Ok(())
 }
 fn result(id: &GroupId, code: ErrorCode) -> DeletableGroupResult {

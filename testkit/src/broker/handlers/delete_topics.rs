@@ -57,7 +57,9 @@ impl Broker {
     /// Deletes a topic, and what groups and transactions know of it.
     pub(crate) fn delete_topic(&mut self, name: &str) -> Option<millstream_protocol::messages::Uuid> {
         let id = self.topics.delete(name)?.id;
-        self.groups.all_mut().for_each(|group| group.offsets.remove_topic(name));
+        let gone: Vec<_> =
+            self.groups.all_mut().map(|group| (group.id.clone(), group.offsets.remove_topic(name))).collect();
+        gone.iter().for_each(|(group, keys)| self.write_positions_end(group, keys));
         self.transactions.remove_topic(id);
         self.wake_all_fetches();
         self.forget_watchers(id);

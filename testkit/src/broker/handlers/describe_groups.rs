@@ -3,14 +3,14 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::group::{Group, State};
-use crate::broker::groups::member::Member;
+use crate::broker::groups::classic::member::Member;
+use crate::broker::groups::classic::{ClassicGroup, State};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::describe_groups_response::{DescribedGroup, DescribedGroupMember};
 use millstream_protocol::messages::{DescribeGroupsRequest, DescribeGroupsResponse, GroupId, StrBytes};
 
 /// Read, delete, describe: what everybody may do with a group, as a bit field.
-const OPERATIONS: i32 = 0b1_0100_1000;
+pub(super) const OPERATIONS: i32 = 0b1_0100_1000;
 /// From this version on a group that is not there is an error.
 const NOT_FOUND_SINCE: i16 = 6;
 
@@ -24,7 +24,13 @@ impl Handler for DescribeGroups {
             if !broker.is_coordinator(call.node, &id.0) {
                 return refused(id, ErrorCode::NOT_COORDINATOR);
             }
-            let found = broker.groups.find(&id.0).map_or_else(|| missing(id, call.version), describe);
+            let found = match broker.groups.find(&id.0) {
+                None => missing(id, call.version, format!("Group {} not found.", id.0)),
+                Some(group) => group.classic().map_or_else(
+                    || missing(id, call.version, format!("Group {} is not a classic group.", id.0)),
+                    describe,
+                ),
+            };
             found.with_authorized_operations(operations)
         });
         Answer::Reply(DescribeGroupsResponse::default().with_groups(groups.collect()))
@@ -37,7 +43,7 @@ impl Handler for DescribeGroups {
 fn refused(id: &GroupId, code: ErrorCode) -> DescribedGroup {
     DescribedGroup::default().with_group_id(id.clone()).with_error_code(code.get()).with_error_message(None)
 }
-fn missing(id: &GroupId, version: i16) -> DescribedGroup {
+fn missing(id: &GroupId, version: i16, reason: String) -> DescribedGroup {
     let dead = DescribedGroup::default()
         .with_group_id(id.clone())
         .with_error_message(None)
@@ -45,10 +51,9 @@ fn missing(id: &GroupId, version: i16) -> DescribedGroup {
     if version < NOT_FOUND_SINCE {
         return dead;
     }
-    let message = StrBytes::from_string(format!("Group {} not found.", id.0));
-    dead.with_error_code(ErrorCode::GROUP_ID_NOT_FOUND.get()).with_error_message(Some(message))
+    dead.with_error_code(ErrorCode::GROUP_ID_NOT_FOUND.get()).with_error_message(Some(StrBytes::from_string(reason)))
 }
-fn describe(group: &Group) -> DescribedGroup {
+fn describe(group: &ClassicGroup) -> DescribedGroup {
     let is_stable = group.state == State::Stable;
     let protocol = if is_stable { group.protocol.clone().unwrap_or_default() } else { StrBytes::new() };
     DescribedGroup::default()

@@ -21,7 +21,7 @@ impl Handler for DescribeTransactions {
         request: DescribeTransactionsRequest,
     ) -> Answer<DescribeTransactionsResponse> {
         let states = request.transactional_ids.iter().map(|id| {
-            if !broker.is_coordinator(call.node, &id.0) {
+            if !broker.is_transaction_coordinator(call.node, &id.0) {
                 return refused(id, ErrorCode::NOT_COORDINATOR);
             }
             let found = broker.transactions.find(&id.0);

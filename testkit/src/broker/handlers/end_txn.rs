@@ -34,7 +34,7 @@ impl Handler for EndTxn {
 
 fn end(broker: &mut Broker, call: &Call, request: &EndTxnRequest) -> Result<Identity, ErrorCode> {
     let id = &request.transactional_id.0;
-    if !broker.is_coordinator(call.node, id) {
+    if !broker.is_transaction_coordinator(call.node, id) {
         return Err(ErrorCode::NOT_COORDINATOR);
     }
     let asked = Identity { id: request.producer_id.0, epoch: request.producer_epoch };

@@ -33,12 +33,13 @@ impl Handler for FindCoordinator {
 }
 
 fn find(broker: &mut Broker, call: &Call, key: &StrBytes, key_type: i8) -> Coordinator {
-    match key_type {
-        GROUP => broker.ensure_internal(OFFSETS_TOPIC),
-        TRANSACTION => broker.ensure_internal(TRANSACTIONS_TOPIC),
+    let topic = match key_type {
+        GROUP => OFFSETS_TOPIC,
+        TRANSACTION => TRANSACTIONS_TOPIC,
         _ => return failed(key, ErrorCode::INVALID_REQUEST),
-    }
-    match broker.nodes.coordinator(key) {
+    };
+    broker.ensure_internal(topic);
+    match broker.coordinator(topic, key) {
         None => failed(key, ErrorCode::COORDINATOR_NOT_AVAILABLE),
         Some(node) => Coordinator::default()
             .with_key(key.clone())
@@ -66,8 +67,8 @@ fn single(found: Coordinator) -> FindCoordinatorResponse {
 }
 
 impl Broker {
-    /// Makes an internal topic when somebody first needs its owner, as Kafka does. It stays empty: what it would hold is kept elsewhere.
-    fn ensure_internal(&mut self, name: &str) {
+    /// Makes an internal topic when somebody first needs its owner, as Kafka does.
+    pub(in crate::broker) fn ensure_internal(&mut self, name: &str) {
         if self.has_topic(name) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Heartbeat: classic groups.
+//! Heartbeat: members of the classic protocol, in a group of either.
 
 use super::{Handler, code_of};
 use crate::broker::Broker;
@@ -12,13 +12,15 @@ impl Handler for Heartbeat {
     type Request = HeartbeatRequest;
     fn handle(broker: &mut Broker, call: &Call, request: HeartbeatRequest) -> Answer<HeartbeatResponse> {
         let result = broker.check_group(call, &request.group_id.0, ErrorCode::UNKNOWN_MEMBER_ID).and_then(|()| {
-            broker.with_group(&request.group_id.0, |group, rules| {
-                group.handle_heartbeat(
-                    &request.member_id,
-                    request.group_instance_id.as_deref(),
-                    request.generation_id,
-                    rules,
-                )
+            let (group, member_id, instance_id) =
+                (&request.group_id.0, &request.member_id, request.group_instance_id.as_deref());
+            let in_consumer_group = broker.with_consumer(group, |group, ctx| {
+                group.handle_classic_heartbeat(member_id, instance_id, request.generation_id, ctx)
+            });
+            in_consumer_group.unwrap_or_else(|| {
+                broker.with_classic(group, |group, rules| {
+                    group.handle_heartbeat(member_id, instance_id, request.generation_id, rules)
+                })
             })
         });
         Answer::Reply(HeartbeatResponse::default().with_error_code(code_of(result)))

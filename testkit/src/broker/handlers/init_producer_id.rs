@@ -36,7 +36,7 @@ fn init(broker: &mut Broker, call: &Call, request: &InitProducerIdRequest) -> Re
     if id.0.is_empty() {
         return Err(ErrorCode::INVALID_REQUEST);
     }
-    if !broker.is_coordinator(call.node, &id.0) {
+    if !broker.is_transaction_coordinator(call.node, &id.0) {
         return Err(ErrorCode::NOT_COORDINATOR);
     }
     let timeout_ms = request.transaction_timeout_ms;

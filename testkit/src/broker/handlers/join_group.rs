@@ -1,12 +1,13 @@
-//! JoinGroup: classic groups. Left out: taking a group over from or to the consumer protocol (KIP-848).
+//! JoinGroup: members of the classic protocol, in a group of either (KIP-848's online migration).
 
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::group::refused_join;
-use crate::broker::groups::join::Joining;
+use crate::broker::groups::Group;
+use crate::broker::groups::classic::join::Joining;
+use crate::broker::groups::classic::refused_join;
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::{JoinGroupRequest, JoinGroupResponse};
+use millstream_protocol::messages::{JoinGroupRequest, JoinGroupResponse, StrBytes};
 use std::time::Duration;
 
 pub(super) struct JoinGroup;
@@ -37,7 +38,13 @@ impl Handler for JoinGroup {
             protocol_type: request.protocol_type,
             protocols: request.protocols.into_iter().map(|protocol| (protocol.name, protocol.metadata)).collect(),
         };
-        broker.with_group(&group, |group, rules| group.handle_join(joining, rules));
+        if has_consumers(broker, &group) {
+            let response = broker.with_consumer(&group, |group, ctx| group.handle_classic_join(joining, ctx));
+            return Answer::Reply(
+                response.unwrap_or_else(|| refused_join(ErrorCode::UNKNOWN_MEMBER_ID, StrBytes::new())),
+            );
+        }
+        broker.with_classic(&group, |group, rules| group.handle_join(joining, rules));
         Answer::Later
     }
     fn refuse(request: &JoinGroupRequest, code: ErrorCode) -> JoinGroupResponse {
@@ -45,6 +52,10 @@ impl Handler for JoinGroup {
     }
 }
 
+/// Whether members of the consumer protocol are in the group.
+fn has_consumers(broker: &Broker, group: &str) -> bool {
+    broker.groups.find(group).and_then(Group::consumer).is_some_and(|group| !group.members.is_empty())
+}
 fn check(broker: &Broker, call: &Call, request: &JoinGroupRequest) -> Result<(), ErrorCode> {
     if request.group_id.0.is_empty() {
         return Err(ErrorCode::INVALID_GROUP_ID);

@@ -32,7 +32,12 @@ impl Handler for LeaveGroup {
 }
 
 fn leave(broker: &mut Broker, request: &LeaveGroupRequest, member_id: &str, instance_id: Option<&str>) -> i16 {
-    code_of(broker.with_group(&request.group_id.0, |group, rules| group.handle_leave(member_id, instance_id, rules)))
+    let group = &request.group_id.0;
+    let in_consumer_group =
+        broker.with_consumer(group, |group, ctx| group.handle_classic_leave(member_id, instance_id, ctx));
+    code_of(in_consumer_group.unwrap_or_else(|| {
+        broker.with_classic(group, |group, rules| group.handle_leave(member_id, instance_id, rules))
+    }))
 }
 fn answer(member: &MemberIdentity, code: i16) -> MemberResponse {
     MemberResponse::default()

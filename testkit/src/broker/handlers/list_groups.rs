@@ -1,14 +1,12 @@
-//! ListGroups: those that this node coordinates, filtered by state and type. All are classic.
+//! ListGroups: those that this node coordinates, filtered by state (KIP-518) and type (KIP-848).
 
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::group::Group;
+use crate::broker::groups::Group;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::list_groups_response::ListedGroup;
 use millstream_protocol::messages::{GroupId, ListGroupsRequest, ListGroupsResponse, StrBytes};
-
-const TYPE: &str = "classic";
 
 pub(super) struct ListGroups;
 
@@ -20,15 +18,15 @@ impl Handler for ListGroups {
         };
         let is_wanted = |group: &&Group| {
             broker.is_coordinator(call.node, &group.id)
-                && is_in(&request.states_filter, group.state.name())
-                && is_in(&request.types_filter, TYPE)
+                && is_in(&request.states_filter, group.state_name())
+                && is_in(&request.types_filter, group.type_name())
         };
         let groups = broker.groups.all().filter(is_wanted).map(|group| {
             ListedGroup::default()
                 .with_group_id(GroupId(group.id.clone()))
-                .with_protocol_type(group.protocol_type.clone().unwrap_or_default())
-                .with_group_state(StrBytes::from_static_str(group.state.name()))
-                .with_group_type(StrBytes::from_static_str(TYPE))
+                .with_protocol_type(group.protocol_type())
+                .with_group_state(StrBytes::from_static_str(group.state_name()))
+                .with_group_type(StrBytes::from_static_str(group.type_name()))
         });
         Answer::Reply(ListGroupsResponse::default().with_groups(groups.collect()))
     }

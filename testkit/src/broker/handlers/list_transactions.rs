@@ -25,7 +25,9 @@ impl Handler for ListTransactions {
         };
         let unknown = request.state_filters.iter().filter(|name| !STATES.contains(&name.as_str())).cloned().collect();
         let is_wanted = |(id, transaction): &(&StrBytes, &Transaction)| {
-            broker.is_coordinator(call.node, id) && pattern.matches(id) && matches(broker, &request, transaction)
+            broker.is_transaction_coordinator(call.node, id)
+                && pattern.matches(id)
+                && matches(broker, &request, transaction)
         };
         let found = broker.transactions.all().filter(is_wanted).map(|(id, transaction)| {
             TransactionState::default()

@@ -5,6 +5,8 @@ mod add_partitions_to_txn;
 mod alter_configs;
 mod alter_user_scram_credentials;
 mod api_versions;
+mod consumer_group_describe;
+mod consumer_group_heartbeat;
 mod create_partitions;
 mod create_topics;
 mod delete_groups;
@@ -40,6 +42,7 @@ mod sasl_authenticate;
 mod sasl_handshake;
 mod sync_group;
 mod txn_offset_commit;
+mod update_features;
 mod write_txn_markers;
 
 use super::call::{Answer, Call, Outcome};
@@ -121,19 +124,16 @@ served! {
     describe_producers::DescribeProducers;
     describe_transactions::DescribeTransactions;
     list_transactions::ListTransactions;
+    consumer_group_heartbeat::ConsumerGroupHeartbeat;
+    consumer_group_describe::ConsumerGroupDescribe;
+    update_features::UpdateFeatures;
     list_config_resources::ListConfigResources;
     describe_topic_partitions::DescribeTopicPartitions;
 }
 
-/// Up to these versions topics have names; from the next on they have ids (KIP-848, KIP-1319), which the handlers do not look up.
-const NAMES_UP_TO: [(ApiKey, i16); 3] =
-    [(ApiKey::OFFSET_COMMIT, 9), (ApiKey::OFFSET_FETCH, 9), (ApiKey::TXN_OFFSET_COMMIT, 5)];
-
 /// The versions of an API that this broker serves.
 pub(super) fn versions(_: &Broker, api: ApiKey) -> Option<VersionRange> {
-    let range = SERVED.contains(&api).then(|| api::stable(api)).flatten()?;
-    let newest = NAMES_UP_TO.iter().find(|(named, _)| *named == api).map_or(range.max(), |(_, newest)| *newest);
-    Some(VersionRange::new(range.min(), newest))
+    SERVED.contains(&api).then(|| api::stable(api)).flatten()
 }
 /// All APIs that this broker serves.
 pub(crate) fn all_versions(broker: &Broker) -> impl Iterator<Item = (ApiKey, VersionRange)> {

@@ -1,92 +1,76 @@
-//! OffsetCommit: classic groups and plain offset storage. Left out: expiry of offsets.
+//! OffsetCommit: members of either protocol, and whoever only keeps offsets.
 
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::offsets::Committed;
+use crate::broker::groups::committing::{Committer, Position, TopicRef};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_commit_response::{OffsetCommitResponsePartition, OffsetCommitResponseTopic};
-use millstream_protocol::messages::{OffsetCommitRequest, OffsetCommitResponse, StrBytes};
+use millstream_protocol::messages::{OffsetCommitRequest, OffsetCommitResponse};
+
+/// From this version on topics have ids instead of names.
+const IDS_SINCE: i16 = 10;
+/// From this version on members of the consumer protocol may commit (KIP-848).
+const CONSUMERS_SINCE: i16 = 9;
 
 pub(super) struct OffsetCommit;
 
 impl Handler for OffsetCommit {
     type Request = OffsetCommitRequest;
     fn handle(broker: &mut Broker, call: &Call, request: OffsetCommitRequest) -> Answer<OffsetCommitResponse> {
-        if let Err(code) = check(broker, call, &request) {
-            return Answer::Reply(Self::refuse(&request, code));
+        let by = Committer {
+            group: &request.group_id,
+            member_id: &request.member_id,
+            instance_id: request.group_instance_id.as_deref(),
+            epoch: request.generation_id_or_member_epoch,
+            producer: None,
+        };
+        if let Err(code) = broker.check_committer(call, &by) {
+            return Answer::Reply(Self::refuse(&request, in_version(code, call.version)));
         }
-        Answer::Reply(answer(&request, |topic, partition| commit(broker, &request, topic, partition)))
+        let mut codes = broker.commit(&by, positions(&request, call.version)).into_iter();
+        Answer::Reply(answer(&request, || codes.next().unwrap_or(ErrorCode::UNKNOWN_SERVER_ERROR)))
     }
     fn refuse(request: &OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse {
-        answer(request, |_, _| code)
+        answer(request, || code)
     }
 }
 
-fn check(broker: &mut Broker, call: &Call, request: &OffsetCommitRequest) -> Result<(), ErrorCode> {
-    let group = request.group_id.0.clone();
-    let generation = request.generation_id_or_member_epoch;
-    // Whoever names a generation is a member of something.
-    let missing = if generation < 0 { ErrorCode::NONE } else { ErrorCode::ILLEGAL_GENERATION };
-    match broker.check_group(call, &group, missing) {
-        Err(ErrorCode::NONE) => return Ok(()),
-        result => result?,
+// Who cannot know the new protocol's codes gets the nearest that it knows.
+fn in_version(code: ErrorCode, version: i16) -> ErrorCode {
+    match code {
+        ErrorCode::STALE_MEMBER_EPOCH if version < CONSUMERS_SINCE => ErrorCode::UNSUPPORTED_VERSION,
+        code => code,
     }
-    broker.with_group(&group, |group, rules| {
-        group.check_commit(&request.member_id, request.group_instance_id.as_deref(), generation, false)?;
-        group.touch(&request.member_id, rules);
-        Ok(())
-    })
 }
-fn commit(
-    broker: &mut Broker,
-    request: &OffsetCommitRequest,
-    topic: &str,
-    partition: &OffsetCommitRequestPartition,
-) -> ErrorCode {
-    let metadata = partition.committed_metadata.as_deref().unwrap_or_default();
-    if let Err(code) = broker.check_offset(topic, partition.partition_index, metadata) {
-        return code;
-    }
-    let position = Committed {
+fn positions(request: &OffsetCommitRequest, version: i16) -> Vec<Position> {
+    let retention_ms = Some(request.retention_time_ms).filter(|ms| *ms >= 0);
+    let topics =
+        request.topics.iter().flat_map(|topic| topic.partitions.iter().map(move |partition| (topic, partition)));
+    let position = |(topic, partition): (&OffsetCommitRequestTopic, &OffsetCommitRequestPartition)| Position {
+        topic: if version >= IDS_SINCE { TopicRef::Id(topic.topic_id) } else { TopicRef::Name(topic.name.0.clone()) },
+        partition: partition.partition_index,
         offset: partition.committed_offset,
         leader_epoch: partition.committed_leader_epoch,
-        metadata: StrBytes::from_string(metadata.to_owned()),
+        metadata: partition.committed_metadata.clone(),
+        retention_ms,
     };
-    let key = (StrBytes::from_string(topic.to_owned()), partition.partition_index);
-    broker.groups.entry(&request.group_id.0).offsets.commit(key, position);
-    ErrorCode::NONE
+    topics.map(position).collect()
 }
-fn answer(
-    request: &OffsetCommitRequest,
-    mut code: impl FnMut(&str, &OffsetCommitRequestPartition) -> ErrorCode,
-) -> OffsetCommitResponse {
+fn answer(request: &OffsetCommitRequest, mut code: impl FnMut() -> ErrorCode) -> OffsetCommitResponse {
     let topics = request.topics.iter().map(|topic| answer_topic(topic, &mut code)).collect();
     OffsetCommitResponse::default().with_topics(topics)
 }
-fn answer_topic(
-    topic: &OffsetCommitRequestTopic,
-    code: &mut impl FnMut(&str, &OffsetCommitRequestPartition) -> ErrorCode,
-) -> OffsetCommitResponseTopic {
+fn answer_topic(topic: &OffsetCommitRequestTopic, code: &mut impl FnMut() -> ErrorCode) -> OffsetCommitResponseTopic {
     let partitions = topic.partitions.iter().map(|partition| {
-        let code = code(&topic.name.0, partition);
+        let code = code();
         OffsetCommitResponsePartition::default()
             .with_partition_index(partition.partition_index)
             .with_error_code(code.get())
     });
-    OffsetCommitResponseTopic::default().with_name(topic.name.clone()).with_partitions(partitions.collect())
-}
-
-impl Broker {
-    /// Whether a position may be committed for a partition.
-    pub(super) fn check_offset(&self, topic: &str, partition: i32, metadata: &str) -> Result<(), ErrorCode> {
-        let known = self.topics.find(topic).and_then(|topic| topic.partition(partition));
-        known.ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
-        if metadata.len() > self.settings.offset_metadata_max_bytes {
-            Err(ErrorCode::OFFSET_METADATA_TOO_LARGE)
-        } else {
-            Ok(())
-        }
-    }
+    OffsetCommitResponseTopic::default()
+        .with_name(topic.name.clone())
+        .with_topic_id(topic.topic_id)
+        .with_partitions(partitions.collect())
 }

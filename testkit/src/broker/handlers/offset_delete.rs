@@ -3,8 +3,8 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::group::{Group, State};
-use bytes::{Buf, Bytes};
+use crate::broker::groups::offsets::OffsetKey;
+use crate::broker::groups::{Body, Group};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::offset_delete_request::OffsetDeleteRequestTopic;
 use millstream_protocol::messages::offset_delete_response::{OffsetDeleteResponsePartition, OffsetDeleteResponseTopic};
@@ -19,8 +19,12 @@ impl Handler for OffsetDelete {
         if let Err(code) = check(broker, call, id) {
             return Answer::Reply(Self::refuse(&request, code));
         }
-        let group = broker.groups.entry(id);
+        let group = broker.groups.entry(id, broker.now);
+        let before = group.offsets.keys();
         let topics = request.topics.iter().map(|topic| delete(group, topic)).collect();
+        let after = group.offsets.keys();
+        let gone: Vec<OffsetKey> = before.into_iter().filter(|key| !after.contains(key)).collect();
+        broker.write_positions_end(id, &gone);
         Answer::Reply(OffsetDeleteResponse::default().with_topics(topics))
     }
     fn refuse(_: &OffsetDeleteRequest, code: ErrorCode) -> OffsetDeleteResponse {
@@ -30,9 +34,9 @@ impl Handler for OffsetDelete {
 
 fn check(broker: &Broker, call: &Call, id: &str) -> Result<(), ErrorCode> {
     broker.check_group(call, id, ErrorCode::GROUP_ID_NOT_FOUND)?;
-    let is_consumer = |group: &Group| group.protocol_type.as_deref() == Some("consumer");
+    let is_consumer = |group: &Group| group.protocol_type().as_str() == "consumer";
     match broker.groups.find(id) {
-        Some(group) if group.state != State::Empty && !is_consumer(group) => Err(ErrorCode::NON_EMPTY_GROUP),
+        Some(group) if !group.is_empty() && !is_consumer(group) => Err(ErrorCode::NON_EMPTY_GROUP),
         _ => Ok(()),
     }
 }
@@ -49,21 +53,8 @@ fn delete(group: &mut Group, topic: &OffsetDeleteRequestTopic) -> OffsetDeleteRe
     OffsetDeleteResponseTopic::default().with_name(topic.name.clone()).with_partitions(partitions.collect())
 }
 fn is_subscribed(group: &Group, topic: &str) -> bool {
-    let protocol = group.protocol.as_deref().unwrap_or_default();
-    // A subscription that cannot be read may be to any topic.
-    group.members.values().any(|member| subscribes(member.metadata(protocol), topic).unwrap_or(true))
-}
-/// Whether a consumer's subscription (version, topics, …) names a topic.
-fn subscribes(mut metadata: Bytes, topic: &str) -> Option<bool> {
-    metadata.try_get_i16().ok()?;
-    for _ in 0..metadata.try_get_i32().ok()? {
-        let length = usize::try_from(metadata.try_get_i16().ok()?).ok()?;
-        if length > metadata.remaining() {
-            return None;
-        }
-        if metadata.split_to(length) == topic.as_bytes() {
-            return Some(true);
-        }
+    match &group.body {
+        Body::Classic(group) => group.is_subscribed(topic),
+        Body::Consumer(group) => group.is_subscribed(topic),
     }
-    Some(false)
 }

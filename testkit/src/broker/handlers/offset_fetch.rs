@@ -4,14 +4,20 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::group::Group;
 use crate::broker::groups::offsets::OffsetKey;
+use crate::broker::groups::{Body, Group};
 use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::offset_fetch_request::{OffsetFetchRequestGroup, OffsetFetchRequestTopics};
 use millstream_protocol::messages::offset_fetch_response::{
     OffsetFetchResponseGroup, OffsetFetchResponsePartition, OffsetFetchResponsePartitions, OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 };
-use millstream_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse, StrBytes, TopicName};
+use millstream_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse, StrBytes, TopicName, Uuid};
+
+/// From this version on a member of the consumer protocol says who it is (KIP-848).
+const MEMBERS_SINCE: i16 = 9;
+/// From this version on topics have ids instead of names.
+const IDS_SINCE: i16 = 10;
 
 pub(super) struct OffsetFetch;
 
@@ -29,15 +35,14 @@ impl Handler for OffsetFetch {
     fn handle(broker: &mut Broker, call: &Call, request: OffsetFetchRequest) -> Answer<OffsetFetchResponse> {
         if call.version >= 8 {
             let groups = request.groups.iter().map(|asked| {
-                let topics = asked
-                    .topics
-                    .as_ref()
-                    .map(|topics| keys(topics.iter().map(|topic| (&topic.name.0, &topic.partition_indexes))));
-                let (code, found) = find(broker, call, &asked.group_id.0, topics, request.require_stable);
+                let (code, topics) = match find_group(broker, call, asked, request.require_stable) {
+                    Ok(topics) => (ErrorCode::NONE, topics),
+                    Err(code) => (code, Vec::new()),
+                };
                 OffsetFetchResponseGroup::default()
                     .with_group_id(asked.group_id.clone())
                     .with_error_code(code.get())
-                    .with_topics(batched(found))
+                    .with_topics(topics)
             });
             return Answer::Reply(OffsetFetchResponse::default().with_groups(groups.collect()));
         }
@@ -61,6 +66,56 @@ impl Handler for OffsetFetch {
     }
 }
 
+fn find_group(
+    broker: &Broker,
+    call: &Call,
+    asked: &OffsetFetchRequestGroup,
+    require_stable: bool,
+) -> Result<Vec<OffsetFetchResponseTopics>, ErrorCode> {
+    let id = &asked.group_id.0;
+    if !broker.is_coordinator(call.node, id) {
+        return Err(ErrorCode::NOT_COORDINATOR);
+    }
+    let group = broker.groups.find(id);
+    check_asker(call, group, asked)?;
+    let Some(topics) = &asked.topics else {
+        let keys = group.map(|group| group.offsets.keys()).unwrap_or_default();
+        let found = keys.into_iter().map(|key| position(group, key, require_stable)).collect();
+        return Ok(by_topic(found).into_iter().filter_map(|(name, found)| known(broker, call, name, found)).collect());
+    };
+    Ok(topics.iter().map(|topic| find_topic(broker, call, group, topic, require_stable)).collect())
+}
+fn check_asker(call: &Call, group: Option<&Group>, asked: &OffsetFetchRequestGroup) -> Result<(), ErrorCode> {
+    let named = asked.member_id.as_deref().filter(|_| call.version >= MEMBERS_SINCE && asked.member_epoch >= 0);
+    if named.is_none() {
+        return Ok(());
+    }
+    // Whoever names an epoch is a member of something.
+    match &group.ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?.body {
+        Body::Consumer(group) => group.check_fetch(named, asked.member_epoch),
+        Body::Classic(_) => Ok(()),
+    }
+}
+/// A topic of which all positions were asked for; from version 10 on only if it is still there.
+fn known(broker: &Broker, call: &Call, name: StrBytes, found: Vec<Found>) -> Option<OffsetFetchResponseTopics> {
+    let id = broker.topics.find(&name).map(|topic| topic.id);
+    (id.is_some() || call.version < IDS_SINCE).then(|| batched(name, id.unwrap_or_default(), found))
+}
+fn find_topic(
+    broker: &Broker,
+    call: &Call,
+    group: Option<&Group>,
+    asked: &OffsetFetchRequestTopics,
+    require_stable: bool,
+) -> OffsetFetchResponseTopics {
+    let by_id = call.version >= IDS_SINCE;
+    let name = if by_id { broker.topics.name_of(asked.topic_id) } else { Some(&asked.name.0) };
+    let found = asked.partition_indexes.iter().map(|index| match name {
+        Some(name) => position(group, (name.clone(), *index), require_stable),
+        None => missing((StrBytes::new(), *index), ErrorCode::UNKNOWN_TOPIC_ID),
+    });
+    batched(asked.name.0.clone(), asked.topic_id, found.collect())
+}
 fn keys<'a>(topics: impl Iterator<Item = (&'a StrBytes, &'a Vec<i32>)>) -> Vec<OffsetKey> {
     topics.flat_map(|(name, partitions)| partitions.iter().map(|partition| (name.clone(), *partition))).collect()
 }
@@ -108,7 +163,7 @@ fn by_topic(found: Vec<Found>) -> Vec<(StrBytes, Vec<Found>)> {
     }
     topics
 }
-fn batched(found: Vec<Found>) -> Vec<OffsetFetchResponseTopics> {
+fn batched(name: StrBytes, id: Uuid, found: Vec<Found>) -> OffsetFetchResponseTopics {
     let partition = |found: Found| {
         OffsetFetchResponsePartitions::default()
             .with_partition_index(found.key.1)
@@ -117,12 +172,10 @@ fn batched(found: Vec<Found>) -> Vec<OffsetFetchResponseTopics> {
             .with_metadata(Some(found.metadata))
             .with_error_code(found.code.get())
     };
-    let topic = |(name, found): (StrBytes, Vec<Found>)| {
-        OffsetFetchResponseTopics::default()
-            .with_name(TopicName(name))
-            .with_partitions(found.into_iter().map(partition).collect())
-    };
-    by_topic(found).into_iter().map(topic).collect()
+    OffsetFetchResponseTopics::default()
+        .with_name(TopicName(name))
+        .with_topic_id(id)
+        .with_partitions(found.into_iter().map(partition).collect())
 }
 fn single(found: Vec<Found>) -> Vec<OffsetFetchResponseTopic> {
     let partition = |found: Found| {

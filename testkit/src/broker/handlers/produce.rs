@@ -195,7 +195,7 @@ fn admit(
 ) -> Result<(), ErrorCode> {
     let id = request.transactional_id.as_deref().ok_or(ErrorCode::INVALID_REQUEST)?;
     let identity = Identity { id: batch.producer_id, epoch: batch.producer_epoch };
-    let adds = call.version >= ADDS_SINCE && broker.settings.transaction_version >= 2;
+    let adds = call.version >= ADDS_SINCE && broker.features.transaction_version() >= 2;
     broker.admit_transactional(id, identity, key, adds).map_err(|code| match code {
         ErrorCode::PRODUCER_FENCED => ErrorCode::INVALID_PRODUCER_EPOCH,
         ErrorCode::CONCURRENT_TRANSACTIONS if call.version < ADDS_SINCE => ErrorCode::NOT_ENOUGH_REPLICAS,

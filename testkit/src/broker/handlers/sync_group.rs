@@ -1,9 +1,9 @@
-//! SyncGroup: classic groups.
+//! SyncGroup: members of the classic protocol, in a group of either.
 
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::group::refused_sync;
+use crate::broker::groups::classic::refused_sync;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{SyncGroupRequest, SyncGroupResponse};
 
@@ -16,7 +16,10 @@ impl Handler for SyncGroup {
             return Answer::Reply(refused_sync(code));
         }
         let group = request.group_id.0.clone();
-        broker.with_group(&group, |group, rules| group.handle_sync(call.clone(), request, rules));
+        if let Some(response) = broker.with_consumer(&group, |group, ctx| group.handle_classic_sync(&request, ctx)) {
+            return Answer::Reply(response);
+        }
+        broker.with_classic(&group, |group, rules| group.handle_sync(call.clone(), request, rules));
         Answer::Later
     }
     fn refuse(_: &SyncGroupRequest, code: ErrorCode) -> SyncGroupResponse {
@@ -26,7 +29,7 @@ impl Handler for SyncGroup {
 
 impl Broker {
     /// Whether this node answers for a group that there is; `missing` says that there is none.
-    pub(super) fn check_group(&self, call: &Call, group: &str, missing: ErrorCode) -> Result<(), ErrorCode> {
+    pub(in crate::broker) fn check_group(&self, call: &Call, group: &str, missing: ErrorCode) -> Result<(), ErrorCode> {
         if group.is_empty() {
             return Err(ErrorCode::INVALID_GROUP_ID);
         }

@@ -57,7 +57,9 @@ impl Log {
         leader_epoch: i32,
         append_time: Option<i64>,
     ) -> Result<Appended, ErrorCode> {
+        // A coordinator's own batches bear no sequence.
         if batch.has_producer()
+            && batch.base_sequence >= 0
             && let Checked::Duplicate(base_offset) = self.producers.check(&batch)?
         {
             let timestamp = self.producers.timestamp_at(batch.producer_id, base_offset);

@@ -174,7 +174,7 @@ impl Broker {
             let partitions = std::mem::take(&mut transaction.partitions);
             let groups = std::mem::take(&mut transaction.groups);
             partitions.into_iter().for_each(|partition| self.write_marker(partition, identity, marker));
-            groups.iter().for_each(|group| self.end_in_group(group, identity.id, marker));
+            groups.iter().for_each(|group| self.end_in_group(group, identity, marker));
         }
         self.arm_transaction(id);
     }
@@ -193,9 +193,12 @@ impl Broker {
         partition.log.append_marker(kind, marker, leader_epoch, COORDINATOR_EPOCH);
         self.wake_fetches(key);
     }
-    fn end_in_group(&mut self, group: &str, producer_id: i64, marker: Marker) {
+    fn end_in_group(&mut self, group: &str, identity: Identity, marker: Marker) {
+        if let Some(partition) = self.group_partition(group) {
+            self.write_marker(partition, identity, marker);
+        }
         if let Some(group) = self.groups.find_mut(group) {
-            group.offsets.end_transaction(producer_id, marker == Marker::Commit);
+            group.offsets.end_transaction(identity.id, marker == Marker::Commit);
         }
     }
     /// Whether a producer may write to a partition in its transaction. With `adds` (KIP-890's second part) its writing adds the partition.

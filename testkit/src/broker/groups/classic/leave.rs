@@ -1,10 +1,10 @@
 //! How members go.
 
-use super::group::{Group, Rules, State};
+use super::{ClassicGroup, Rules, State};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::StrBytes;
 
-impl Group {
+impl ClassicGroup {
     /// Lets one member go, named by its id, by its instance id, or by both.
     pub(crate) fn handle_leave(
         &mut self,

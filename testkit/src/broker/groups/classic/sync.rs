@@ -1,13 +1,13 @@
 //! How members get their assignment, and how they show that they are there.
 
-use super::group::{Group, Rules, State};
+use super::{ClassicGroup, Rules, State};
 use crate::broker::call::Call;
 use bytes::Bytes;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::{StrBytes, SyncGroupRequest};
 
-impl Group {
+impl ClassicGroup {
     /// Takes a SyncGroup in; its answer comes with the leader's.
     pub(crate) fn handle_sync(&mut self, call: Call, request: SyncGroupRequest, rules: &Rules) {
         if let Err(code) = self.check_sync(&request) {

@@ -11,10 +11,15 @@
 //! ```
 //! A group that was deleted is not there any more, which DescribeGroups calls Dead.
 
-use super::member::Member;
-use super::offsets::GroupOffsets;
+pub(crate) mod join;
+mod leave;
+pub(crate) mod member;
+mod sync;
+
+use super::embedded::Subscription;
 use crate::broker::call::Call;
 use bytes::Bytes;
+use member::Member;
 use millstream_protocol::messages::join_group_response::JoinGroupResponseMember;
 use millstream_protocol::messages::{JoinGroupResponse, StrBytes, SyncGroupResponse};
 use millstream_protocol::{ErrorCode, Timestamp};
@@ -72,7 +77,7 @@ pub(crate) enum GroupReply {
 
 /// One group.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct ClassicGroup {
     pub(crate) id: StrBytes,
     pub(crate) state: State,
     pub(crate) generation: i32,
@@ -84,13 +89,12 @@ pub(crate) struct Group {
     pub(crate) members: BTreeMap<StrBytes, Member>,
     /// Ids given out whose owners have not joined yet (KIP-394), and until when they may.
     pub(crate) pending: BTreeMap<StrBytes, Timestamp>,
-    pub(crate) offsets: GroupOffsets,
     /// When members that have not asked for their assignment are dropped.
     pub(super) sync_until: Option<Timestamp>,
     replies: Vec<GroupReply>,
 }
 
-impl Group {
+impl ClassicGroup {
     pub(crate) fn new(id: StrBytes) -> Self {
         Self {
             id,
@@ -101,7 +105,6 @@ impl Group {
             leader: None,
             members: BTreeMap::new(),
             pending: BTreeMap::new(),
-            offsets: GroupOffsets::default(),
             sync_until: None,
             replies: Vec::new(),
         }
@@ -166,12 +169,20 @@ impl Group {
     pub(crate) fn find_static(&self, instance_id: &str) -> Option<&Member> {
         self.members.values().find(|member| member.instance_id.as_deref() == Some(instance_id))
     }
+    /// Whether a member is subscribed to a topic; a subscription that cannot be read may be to any.
+    pub(crate) fn is_subscribed(&self, topic: &str) -> bool {
+        let protocol = self.protocol.as_deref().unwrap_or_default();
+        self.members.values().any(|member| {
+            let subscription = Subscription::read(&member.metadata(protocol));
+            subscription.is_none_or(|subscription| subscription.topics.iter().any(|name| name.as_str() == topic))
+        })
+    }
     pub(crate) fn is_leader(&self, member_id: &str) -> bool {
         self.leader.as_deref() == Some(member_id)
     }
 
     /// The assignor that all members know and most of them prefer.
-    pub(super) fn select_protocol(&self) -> Option<StrBytes> {
+    pub(crate) fn select_protocol(&self) -> Option<StrBytes> {
         let is_common = |name: &str| self.members.values().all(|member| member.supports(name));
         let mut votes: BTreeMap<StrBytes, usize> = BTreeMap::new();
         for member in self.members.values() {
@@ -194,6 +205,22 @@ impl Group {
                 .with_metadata(member.metadata(&protocol))
         };
         self.members.values().map(describe).collect()
+    }
+    /// Answers all that wait with a code: the group goes on in another form.
+    pub(crate) fn refuse_all(&mut self, code: ErrorCode) {
+        let held: Vec<_> = self
+            .members
+            .values_mut()
+            .map(|member| (member.id.clone(), member.awaiting_join.take(), member.awaiting_sync.take()))
+            .collect();
+        for (id, join, sync) in held {
+            join.into_iter().for_each(|call| self.refuse_join(call, code, id.clone()));
+            sync.into_iter().for_each(|call| self.refuse_sync(call, code));
+        }
+    }
+    /// Lets all members share anew.
+    pub(crate) fn restart(&mut self, rules: &Rules) {
+        self.prepare_rebalance(rules);
     }
     pub(super) fn reply_join(&mut self, call: Call, response: JoinGroupResponse) {
         self.replies.push(GroupReply::Join(call, response));

@@ -1,7 +1,7 @@
 //! How members come into a group, and how a rebalance gathers them.
 
-use super::group::{Group, Initial, Rules, State};
 use super::member::Member;
+use super::{ClassicGroup, Initial, Rules, State};
 use crate::broker::call::Call;
 use bytes::Bytes;
 use millstream_protocol::ErrorCode;
@@ -23,7 +23,7 @@ pub(crate) struct Joining {
 }
 impl Joining {
     /// From version 4 on, a member must have been given its id before it counts (KIP-394).
-    fn must_know_its_id(&self) -> bool {
+    pub(crate) fn must_know_its_id(&self) -> bool {
         self.call.version >= 4 && self.instance_id.is_none()
     }
     fn into_member(self, id: StrBytes, rules: &Rules) -> Member {
@@ -44,7 +44,7 @@ impl Joining {
     }
 }
 
-impl Group {
+impl ClassicGroup {
     /// Takes a JoinGroup in; its answer comes with the generation, or at once when it is refused.
     pub(crate) fn handle_join(&mut self, joining: Joining, rules: &Rules) {
         match self.admit(&joining, rules) {

@@ -1,0 +1,104 @@
+//! Committing positions: what OffsetCommit and TxnOffsetCommit have in common.
+
+use super::journal::{self, Records};
+use super::offsets::Committed;
+use crate::broker::Broker;
+use crate::broker::call::Call;
+use millstream_protocol::messages::{GroupId, StrBytes, Uuid};
+use millstream_protocol::record::Stamp;
+use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
+
+/// Who commits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Committer<'a> {
+    pub(crate) group: &'a GroupId,
+    pub(crate) member_id: &'a str,
+    pub(crate) instance_id: Option<&'a str>,
+    /// The generation, or the member's epoch; below 0 from whoever is no member.
+    pub(crate) epoch: i32,
+    /// In whose transaction, if in one: a producer's id and epoch.
+    pub(crate) producer: Option<(i64, i16)>,
+}
+
+/// How a request names a topic.
+#[derive(Debug, Clone)]
+pub(crate) enum TopicRef {
+    Name(StrBytes),
+    Id(Uuid),
+}
+
+/// A position that is to be committed.
+#[derive(Debug, Clone)]
+pub(crate) struct Position {
+    pub(crate) topic: TopicRef,
+    pub(crate) partition: i32,
+    pub(crate) offset: i64,
+    pub(crate) leader_epoch: i32,
+    pub(crate) metadata: Option<StrBytes>,
+    /// How long it is kept, if the client says so (OffsetCommit up to version 4).
+    pub(crate) retention_ms: Option<i64>,
+}
+
+impl Broker {
+    /// Whether a group takes positions from this committer. A member shows by it that it is there.
+    pub(crate) fn check_committer(&mut self, call: &Call, by: &Committer<'_>) -> Result<(), ErrorCode> {
+        // Whoever names a generation is a member of something.
+        let missing = if by.epoch < 0 { ErrorCode::NONE } else { ErrorCode::ILLEGAL_GENERATION };
+        match self.check_group(call, &by.group.0, missing) {
+            Err(ErrorCode::NONE) => return Ok(()),
+            result => result?,
+        }
+        let Some(group) = self.groups.find(&by.group.0) else { return Ok(()) };
+        group.check_commit(by.member_id, by.instance_id, by.epoch, by.producer.is_some())?;
+        if group.classic().is_some() && by.producer.is_none() {
+            self.with_classic(&by.group.0, |group, rules| group.touch(by.member_id, rules));
+        }
+        Ok(())
+    }
+    /// Commits the positions of a committer that was checked, each by itself; gives their codes in the same order.
+    pub(crate) fn commit(&mut self, by: &Committer<'_>, positions: Vec<Position>) -> Vec<ErrorCode> {
+        let mut records = Records::new();
+        let codes = positions
+            .into_iter()
+            .map(|position| self.commit_position(by, position, &mut records).err().unwrap_or(ErrorCode::NONE))
+            .collect();
+        let stamp = by.producer.map_or_else(Stamp::plain, |(id, epoch)| {
+            Stamp::transactional(ProducerId::new(id), ProducerEpoch::new(epoch), -1)
+        });
+        self.write_records(&by.group.0, records, &stamp);
+        codes
+    }
+    fn commit_position(
+        &mut self,
+        by: &Committer<'_>,
+        position: Position,
+        records: &mut Records,
+    ) -> Result<(), ErrorCode> {
+        let topic = match &position.topic {
+            TopicRef::Name(name) => self.topics.find(name).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?,
+            TopicRef::Id(id) => self.topics.find_id(*id).ok_or(ErrorCode::UNKNOWN_TOPIC_ID)?,
+        };
+        topic.partition(position.partition).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
+        let metadata = position.metadata.unwrap_or_default();
+        if metadata.len() > self.settings.offset_metadata_max_bytes {
+            return Err(ErrorCode::OFFSET_METADATA_TOO_LARGE);
+        }
+        let expires_at = position.retention_ms.map(|ms| self.now.as_millis().saturating_add(ms));
+        let committed = Committed {
+            offset: position.offset,
+            leader_epoch: position.leader_epoch,
+            metadata,
+            topic_id: topic.id,
+            committed_at: self.now,
+            expires_at: expires_at.map(millstream_protocol::Timestamp::from_millis),
+        };
+        let key = (topic.name.clone(), position.partition);
+        records.extend(journal::position(&by.group.0, &key, &committed));
+        let offsets = &mut self.groups.entry(&by.group.0, self.now).offsets;
+        match by.producer {
+            None => offsets.commit(key, committed),
+            Some((producer_id, _)) => offsets.commit_in_transaction(producer_id, key, committed),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! A ConsumerGroupHeartbeat: joins, leaves, says what changed, and takes the next step towards the target.
+
+use super::assignor::Assignor;
+use super::member::{Assignment, Member, MemberState};
+use super::membership::Claim;
+use super::subscriptions::compile;
+use super::{ConsumerGroup, Context, Refusal};
+use millstream_protocol::Timestamp;
+use millstream_protocol::messages::{StrBytes, Uuid};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// What a member says; none: as before.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heartbeat {
+    pub(crate) member_id: StrBytes,
+    pub(crate) epoch: i32,
+    pub(crate) instance_id: Option<StrBytes>,
+    pub(crate) rack_id: Option<StrBytes>,
+    pub(crate) rebalance_timeout: Option<Duration>,
+    pub(crate) topics: Option<BTreeSet<StrBytes>>,
+    pub(crate) regex: Option<StrBytes>,
+    pub(crate) assignor: Option<Assignor>,
+    pub(crate) owned: Option<Assignment>,
+    pub(crate) client_id: StrBytes,
+    pub(crate) client_host: StrBytes,
+}
+impl Heartbeat {
+    /// Whether it says everything, as it does when it joins or does not know whether its last heartbeat arrived.
+    fn is_full(&self) -> bool {
+        let subscribes = self.topics.is_some() || self.regex.is_some();
+        self.epoch == 0 || (self.rebalance_timeout.is_some() && subscribes && self.owned.is_some())
+    }
+    fn claim(&self) -> Claim<'_> {
+        Claim {
+            id: &self.member_id,
+            instance_id: self.instance_id.as_ref(),
+            epoch: self.epoch,
+            owned: self.owned.as_ref(),
+        }
+    }
+}
+
+/// What a member is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Beaten {
+    pub(crate) epoch: i32,
+    pub(crate) heartbeat_interval: Duration,
+    /// What it may use, if that changed or it asked for it.
+    pub(crate) assignment: Option<Assignment>,
+}
+
+impl ConsumerGroup {
+    /// Takes a heartbeat in. What is refused changes nothing.
+    pub(crate) fn handle_heartbeat(&mut self, beat: &Heartbeat, ctx: &Context<'_>) -> Result<Beaten, Refusal> {
+        if beat.epoch < 0 {
+            self.leave(&beat.claim(), ctx)?;
+            return Ok(Beaten { epoch: beat.epoch, heartbeat_interval: Duration::ZERO, assignment: None });
+        }
+        if let Some(expression) = beat.regex.as_ref().filter(|expression| !expression.is_empty()) {
+            compile(expression)?;
+        }
+        self.check_room(&beat.member_id, ctx.settings.max_size)?;
+        self.admit(&beat.claim(), ctx)?;
+        let before = self.members.get(&beat.member_id).map(Member::assignment).unwrap_or_default();
+        let is_changed = self.update(beat, ctx);
+        self.refresh_epoch(is_changed || self.is_fresh(), ctx);
+        self.refresh_target(ctx);
+        self.reconcile(&beat.member_id, beat.owned.as_ref(), ctx);
+        self.resolve_regexes(ctx);
+        Ok(self.answer(beat, &before, ctx))
+    }
+    fn update(&mut self, beat: &Heartbeat, ctx: &Context<'_>) -> bool {
+        let Some(member) = self.members.get_mut(&beat.member_id) else { return false };
+        let (topics, regex) = (member.topics.clone(), member.regex.clone());
+        member.take_over(beat);
+        member.session_until = ctx.now + ctx.timing.session_timeout;
+        // An expression that nobody had counts when it is resolved.
+        let is_known = member.regex.as_ref().is_some_and(|regex| self.regexes.contains_key(regex));
+        member.topics != topics || (member.regex != regex && is_known)
+    }
+    fn answer(&self, beat: &Heartbeat, before: &Assignment, ctx: &Context<'_>) -> Beaten {
+        let member = self.members.get(&beat.member_id);
+        let assignment = member.map(Member::assignment).unwrap_or_default();
+        Beaten {
+            epoch: member.map_or(0, |member| member.epoch),
+            heartbeat_interval: ctx.timing.heartbeat_interval,
+            assignment: Some(assignment).filter(|assignment| beat.is_full() || assignment != before),
+        }
+    }
+}
+
+impl Member {
+    fn take_over(&mut self, beat: &Heartbeat) {
+        self.client_id = beat.client_id.clone();
+        self.client_host = beat.client_host.clone();
+        // From here on it speaks the new protocol.
+        self.classic = None;
+        if let Some(rack) = &beat.rack_id {
+            self.rack_id = Some(rack.clone());
+        }
+        if let Some(timeout) = beat.rebalance_timeout {
+            self.rebalance_timeout = timeout;
+        }
+        if let Some(topics) = &beat.topics {
+            self.topics.clone_from(topics);
+        }
+        if let Some(regex) = &beat.regex {
+            self.regex = Some(regex.clone()).filter(|regex| !regex.is_empty());
+        }
+        if let Some(assignor) = beat.assignor {
+            self.assignor = Some(assignor);
+        }
+    }
+    /// Starts the time in which it has to give up what it was told to, once per epoch; ends it when it has.
+    pub(super) fn renew_revocation(&mut self, before: (MemberState, i32), now: Timestamp) {
+        if self.state != MemberState::UnrevokedPartitions || self.classic.is_some() {
+            self.revoke_until = None;
+        } else if before != (self.state, self.epoch) || self.revoke_until.is_none() {
+            self.revoke_until = Some(now + self.rebalance_timeout);
+        }
+    }
+}
+
+/// Partitions as a request lists them.
+pub(crate) fn owned(listed: impl IntoIterator<Item = (Uuid, Vec<i32>)>) -> Assignment {
+    let mut owned = Assignment::new();
+    for (topic, partitions) in listed {
+        owned.entry(topic).or_default().extend(partitions);
+    }
+    owned
+}

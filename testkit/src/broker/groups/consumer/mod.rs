@@ -1,0 +1,190 @@
+//! A group of the consumer protocol (KIP-848): the broker assigns, members only say what they want and what they own. How a heartbeat is
+//! taken in is in `heartbeat`, who a member is in `membership`, what it subscribes to in `subscriptions`, the group's epochs and target in
+//! `target`, a member's way there in `reconcile`, and members that still speak the classic protocol in `classic_members`.
+//!
+//! ```text
+//!              join                      target computed                  all members in its epoch
+//!   Empty ─────────────► Assigning ──────────────────────► Reconciling ─────────────────────────► Stable
+//!     ▲                    ▲  ▲                              │     ▲                                │
+//!     │                    │  └─── join, leave, other ───────┘     └── other target, at once ───────┤
+//!     │                    │       topics: a new epoch                                              │
+//!     │                    └──────────────────────── join, leave, other topics: a new epoch ────────┘
+//!     └── nobody left, from everywhere
+//! ```
+//! A new epoch that gets its target in the same step, as it does unless the last target is younger than the assignment interval, goes
+//! through Assigning unseen.
+
+pub(crate) mod assignor;
+pub(crate) mod classic_members;
+pub(crate) mod heartbeat;
+pub(crate) mod member;
+mod membership;
+mod reconcile;
+mod subscriptions;
+mod target;
+
+use super::settings::{ConsumerSettings, Timing};
+use crate::broker::java_hash::{string_hash, uuid_hash};
+use crate::broker::topics::Topics;
+use member::{Assignment, Member};
+use millstream_protocol::messages::{StrBytes, Uuid};
+use millstream_protocol::{ErrorCode, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A code and the sentence that goes with it.
+pub(crate) type Refusal = (ErrorCode, String);
+
+/// What a group sees of its cluster.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) now: Timestamp,
+    pub(crate) topics: &'a Topics,
+    pub(crate) settings: &'a ConsumerSettings,
+    pub(crate) timing: Timing,
+}
+
+/// Where a group stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Empty,
+    Assigning,
+    Reconciling,
+    Stable,
+}
+impl State {
+    /// As ListGroups names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "Empty",
+            Self::Assigning => "Assigning",
+            Self::Reconciling => "Reconciling",
+            Self::Stable => "Stable",
+        }
+    }
+}
+
+/// One group.
+#[derive(Debug)]
+pub(crate) struct ConsumerGroup {
+    pub(crate) id: StrBytes,
+    pub(crate) epoch: i32,
+    /// The epoch of the target.
+    pub(crate) assignment_epoch: i32,
+    pub(crate) members: BTreeMap<StrBytes, Member>,
+    pub(crate) targets: BTreeMap<StrBytes, Assignment>,
+    /// When the target was computed.
+    assigned_at: Option<Timestamp>,
+    /// The subscribed topics that there are, with their sizes: what a target was made for.
+    image: BTreeMap<StrBytes, (Uuid, usize)>,
+    /// Which topics each member's expression matched last.
+    regexes: BTreeMap<StrBytes, BTreeSet<StrBytes>>,
+}
+
+impl ConsumerGroup {
+    pub(crate) fn new(id: StrBytes) -> Self {
+        Self {
+            id,
+            epoch: 1,
+            assignment_epoch: 1,
+            members: BTreeMap::new(),
+            targets: BTreeMap::new(),
+            assigned_at: None,
+            image: BTreeMap::new(),
+            regexes: BTreeMap::new(),
+        }
+    }
+    pub(crate) fn assigned_at(&self) -> Option<Timestamp> {
+        self.assigned_at
+    }
+    /// Which topics each expression matched last.
+    pub(crate) fn regexes(&self) -> &BTreeMap<StrBytes, BTreeSet<StrBytes>> {
+        &self.regexes
+    }
+    /// A number that changes with the subscribed topics.
+    pub(crate) fn image_hash(&self) -> i64 {
+        let mix = |hash: i64, part: i64| hash.wrapping_mul(31).wrapping_add(part);
+        self.image.iter().fold(0, |hash, (name, (id, size))| {
+            let parts = [string_hash(name), uuid_hash(*id), i32::try_from(*size).unwrap_or(i32::MAX)];
+            parts.into_iter().map(i64::from).fold(hash, mix)
+        })
+    }
+    /// Whether nobody has ever joined.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.epoch == 1
+    }
+    pub(crate) fn state(&self) -> State {
+        if self.members.is_empty() {
+            State::Empty
+        } else if self.epoch > self.assignment_epoch {
+            State::Assigning
+        } else if self.members.values().all(|member| member.is_reconciled(self.assignment_epoch)) {
+            State::Stable
+        } else {
+            State::Reconciling
+        }
+    }
+    /// The assignor that most members ask for, or the broker's first.
+    pub(crate) fn assignor(&self, settings: &ConsumerSettings) -> assignor::Assignor {
+        let votes = |assignor| self.members.values().filter(|member| member.assignor == Some(assignor)).count();
+        let asked = settings.assignors.iter().copied().rev().max_by_key(|assignor| votes(*assignor));
+        asked.unwrap_or(assignor::Assignor::Uniform)
+    }
+    pub(crate) fn find_static(&self, instance_id: &str) -> Option<&Member> {
+        self.members.values().find(|member| member.instance_id.as_deref() == Some(instance_id))
+    }
+    pub(crate) fn is_subscribed(&self, topic: &str) -> bool {
+        self.members.values().any(|member| {
+            member.topics.iter().any(|name| name.as_str() == topic)
+                || self.matches_of(member).is_some_and(|topics| topics.iter().any(|name| name.as_str() == topic))
+        })
+    }
+    /// When it next has something to do by itself.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        self.members.values().map(Member::next_deadline).min()
+    }
+    /// Puts out whoever was silent too long, or did not do in time what it was told.
+    pub(crate) fn handle_time(&mut self, ctx: &Context<'_>) {
+        let late = |member: &&Member| member.next_deadline() <= ctx.now;
+        let late: Vec<StrBytes> = self.members.values().filter(late).map(|member| member.id.clone()).collect();
+        if late.is_empty() {
+            return;
+        }
+        for id in &late {
+            self.remove(id);
+        }
+        self.bump_after_loss(ctx);
+    }
+    /// Whether these offsets may be read (OffsetFetch from version 9 on) by whom the request names.
+    pub(crate) fn check_fetch(&self, member_id: Option<&str>, epoch: i32) -> Result<(), ErrorCode> {
+        let Some(member_id) = member_id.filter(|_| epoch >= 0) else { return Ok(()) };
+        let member = self.members.get(member_id.as_bytes()).ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?;
+        check_epoch(member, epoch)
+    }
+    /// Whether these offsets may be committed (OffsetCommit, TxnOffsetCommit).
+    pub(crate) fn check_commit(
+        &self,
+        member_id: &str,
+        instance_id: Option<&str>,
+        epoch: i32,
+        is_transactional: bool,
+    ) -> Result<(), ErrorCode> {
+        // Without members, or for whoever is none, an administrator may.
+        if epoch < 0 && self.members.is_empty() {
+            return Ok(());
+        }
+        if is_transactional && epoch < 0 && member_id.is_empty() {
+            return Ok(());
+        }
+        let member = self.members.get(member_id.as_bytes()).ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?;
+        if member.classic.is_some() && instance_id.is_some_and(|id| member.instance_id.as_deref() != Some(id)) {
+            return Err(ErrorCode::FENCED_INSTANCE_ID);
+        }
+        check_epoch(member, epoch)
+    }
+}
+
+/// A member of either protocol commits in its own epoch; the classic one calls that its generation.
+fn check_epoch(member: &Member, epoch: i32) -> Result<(), ErrorCode> {
+    let wrong = if member.classic.is_some() { ErrorCode::ILLEGAL_GENERATION } else { ErrorCode::STALE_MEMBER_EPOCH };
+    if member.epoch == epoch { Ok(()) } else { Err(wrong) }
+}

@@ -1,0 +1,68 @@
+//! UpdateFeatures (KIP-584): all of the request or nothing. What the broker does follows the new levels at once.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::features::Change;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::update_features_request::FeatureUpdateKey;
+use millstream_protocol::messages::update_features_response::UpdatableFeatureResult;
+use millstream_protocol::messages::{StrBytes, UpdateFeaturesRequest, UpdateFeaturesResponse};
+
+/// From this version on the kind of change is told apart.
+const KINDS_SINCE: i16 = 1;
+/// From this version on the features have no results of their own.
+const NO_RESULTS_SINCE: i16 = 2;
+
+pub(super) struct UpdateFeatures;
+
+impl Handler for UpdateFeatures {
+    type Request = UpdateFeaturesRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: UpdateFeaturesRequest) -> Answer<UpdateFeaturesResponse> {
+        if let Err((code, reason)) = request.feature_updates.iter().try_for_each(|update| check(broker, call, update)) {
+            return Answer::Reply(refused(code, &reason));
+        }
+        if !request.validate_only {
+            request
+                .feature_updates
+                .iter()
+                .for_each(|update| broker.features.set(&update.feature, update.max_version_level));
+        }
+        let done = |update: &FeatureUpdateKey| {
+            UpdatableFeatureResult::default()
+                .with_feature(update.feature.clone())
+                .with_error_message(Some(StrBytes::from_static_str("NONE")))
+        };
+        let results = request.feature_updates.iter().filter(|_| call.version < NO_RESULTS_SINCE).map(done);
+        Answer::Reply(UpdateFeaturesResponse::default().with_error_message(None).with_results(results.collect()))
+    }
+    fn refuse(_: &UpdateFeaturesRequest, code: ErrorCode) -> UpdateFeaturesResponse {
+        UpdateFeaturesResponse::default()
+            .with_error_code(code.get())
+            .with_error_message(Some(StrBytes::from_static_str(code.message())))
+    }
+}
+
+fn check(broker: &Broker, call: &Call, update: &FeatureUpdateKey) -> Result<(), (ErrorCode, String)> {
+    let controller = broker.nodes.controller().map_or(-1, |node| node.id.get());
+    let unknown = || (ErrorCode::INVALID_UPDATE_VERSION, format!("Invalid upgrade type {}.", update.upgrade_type));
+    let change = change(call.version, update).ok_or_else(unknown)?;
+    broker.features.check(&update.feature, update.max_version_level, change, controller)
+}
+fn change(version: i16, update: &FeatureUpdateKey) -> Option<Change> {
+    match update.upgrade_type {
+        _ if version < KINDS_SINCE => {
+            Some(if update.allow_downgrade { Change::SafeDowngrade } else { Change::Upgrade })
+        }
+        1 => Some(Change::Upgrade),
+        2 => Some(Change::SafeDowngrade),
+        3 => Some(Change::UnsafeDowngrade),
+        _ => None,
+    }
+}
+fn refused(code: ErrorCode, reason: &str) -> UpdateFeaturesResponse {
+    let sentence = format!("The update failed for all features since the following feature had an error: {reason}");
+    UpdateFeaturesResponse::default()
+        .with_error_code(code.get())
+        .with_error_message(Some(StrBytes::from_string(sentence)))
+}
