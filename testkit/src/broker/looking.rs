@@ -30,7 +30,7 @@ impl Broker {
     /// What a reader of committed records would find in a topic, by partition.
     pub(crate) fn committed(&self, topic: &str) -> Vec<Committed> {
         let Some(topic) = self.topics.find(topic) else { return Vec::new() };
-        let look = |partition: &topics::topic::Partition| Committed {
+        let look = |partition: &topics::partition::Partition| Committed {
             batches: partition.log.batches_below(Isolation::ReadCommitted).map(|batch| batch.bytes().clone()).collect(),
             aborted: partition.log.aborted_between(i64::MIN, i64::MAX),
         };
@@ -38,8 +38,8 @@ impl Broker {
     }
     /// How many offsets of a topic are taken: no fewer than it has records.
     pub(crate) fn offsets_taken(&self, topic: &str) -> u64 {
-        let span = |partition: &topics::topic::Partition| {
-            u64::try_from(partition.log.end() - partition.log.start()).unwrap_or(0)
+        let span = |partition: &topics::partition::Partition| {
+            u64::try_from(partition.log.high_watermark() - partition.log.start()).unwrap_or(0)
         };
         self.topics.find(topic).map_or(0, |topic| topic.partitions.iter().map(span).sum())
     }

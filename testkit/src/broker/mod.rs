@@ -11,6 +11,8 @@ mod java_hash;
 mod log;
 mod looking;
 mod nodes;
+mod producing;
+mod replication;
 mod request_log;
 mod security;
 mod settings;
@@ -41,6 +43,7 @@ use groups::Groups;
 use millstream_protocol::frame;
 use millstream_protocol::messages::{Request, StrBytes, Uuid};
 use millstream_protocol::{NodeId, Timestamp};
+use producing::waits::ProduceWaits;
 use security::{Gate, Security};
 use std::collections::BTreeMap;
 use timers::{TimerKey, Timers};
@@ -62,6 +65,7 @@ pub(crate) struct Broker {
     transactions: Transactions,
     fetch_sessions: FetchSessions,
     fetch_waits: FetchWaits,
+    produce_waits: ProduceWaits,
     timers: Timers,
     faults: Faults,
     log: RequestLog,
@@ -85,6 +89,7 @@ impl Broker {
             transactions: Transactions::default(),
             fetch_sessions: FetchSessions::new(settings.max_fetch_sessions),
             fetch_waits: FetchWaits::default(),
+            produce_waits: ProduceWaits::default(),
             timers: Timers::default(),
             faults: Faults::default(),
             log: RequestLog::default(),
@@ -111,6 +116,9 @@ impl Broker {
         self.now = self.now.max(now);
         while let Some(key) = self.timers.pop(self.now) {
             match key {
+                TimerKey::Produce(connection) => self.handle_produce_time(connection),
+                TimerKey::Replicas(key) => self.handle_replica_time(key),
+                TimerKey::Session(node) => self.handle_session_time(node),
                 TimerKey::Fetch(connection) => self.complete_fetch(connection),
                 TimerKey::LastWords(connection) => self.say_last_words(connection),
                 TimerKey::Group(id) => self.handle_group_time(&id),
@@ -124,9 +132,8 @@ impl Broker {
     pub(crate) fn handle_disconnect(&mut self, connection: ConnectionId) {
         self.drop_fetch(connection);
         self.forget_waiting(connection);
+        self.forget_produce(connection);
         self.log.disconnected(connection);
-        self.drop_last_words(connection);
-        self.security.forget(connection);
         self.drop_last_words(connection);
         self.security.forget(connection);
     }

@@ -13,6 +13,10 @@ pub(crate) struct Node {
     /// Where it listens, by listener.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) is_up: bool,
+    /// Whether it stands still: up for the others, but it neither answers nor fetches.
+    pub(crate) is_paused: bool,
+    /// `broker.rack`.
+    pub(crate) rack: Option<StrBytes>,
 }
 
 /// An address as clients are told it.
@@ -67,6 +71,16 @@ impl Nodes {
     pub(crate) fn set_up(&mut self, id: NodeId, is_up: bool) {
         if let Some(node) = self.all.iter_mut().find(|node| node.id == id) {
             node.is_up = is_up;
+        }
+    }
+    /// Whether it fetches from leaders.
+    pub(crate) fn replicates(&self, id: NodeId) -> bool {
+        self.find(id).is_some_and(|node| node.is_up && !node.is_paused)
+    }
+    /// Lets a node stand still, or go on.
+    pub(crate) fn set_paused(&mut self, id: NodeId, is_paused: bool) {
+        if let Some(node) = self.all.iter_mut().find(|node| node.id == id) {
+            node.is_paused = is_paused;
         }
     }
     /// Those that Metadata names.

@@ -4,6 +4,7 @@ use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
 use super::security::settings::SecuritySettings;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What a cluster is started with.
 #[derive(Debug, Clone)]
@@ -25,6 +26,9 @@ pub(crate) struct Settings {
     pub(crate) max_fetch_sessions: usize,
     pub(crate) fetch_max_bytes: usize,
     pub(crate) delete_topics: bool,
+    pub(crate) replica_lag_max: Duration,
+    pub(crate) broker_session_timeout: Duration,
+    pub(crate) replica_selector: ReplicaSelector,
     /// Of `__consumer_offsets` and `__transaction_state`.
     pub(crate) internal_topic_partitions: usize,
     /// How long a transaction stays prepared before its markers are written.
@@ -61,6 +65,9 @@ impl Settings {
             max_fetch_sessions: 1000,
             fetch_max_bytes: 57_671_680,
             delete_topics: true,
+            replica_lag_max: super::replication::LAG_MAX,
+            broker_session_timeout: Duration::from_secs(9),
+            replica_selector: ReplicaSelector::Leader,
             internal_topic_partitions: 50,
             marker_delay_ms: 0,
             producer_epoch_start: 0,
@@ -89,6 +96,9 @@ impl Settings {
             "max.incremental.fetch.session.cache.slots" => self.max_fetch_sessions = parse(key, value)?,
             "fetch.max.bytes" => self.fetch_max_bytes = parse(key, value)?,
             "offsets.topic.num.partitions" => self.internal_topic_partitions = parse(key, value)?,
+            "replica.lag.time.max.ms" => self.replica_lag_max = Duration::from_millis(parse(key, value)?),
+            "broker.session.timeout.ms" => self.broker_session_timeout = Duration::from_millis(parse(key, value)?),
+            "replica.selector.class" => self.replica_selector = ReplicaSelector::named(value),
             "delete.topic.enable" => self.delete_topics = parse(key, value)?,
             "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = parse(key, value)?,
             "millstream.producer.epoch.start" => self.producer_epoch_start = parse(key, value)?,
@@ -107,6 +117,19 @@ impl Settings {
         option.check(value)?;
         self.topic_defaults.insert(option.name.to_owned(), value.to_owned());
         Ok(())
+    }
+}
+
+/// Which replica a consumer is sent to (KIP-392, `replica.selector.class`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReplicaSelector {
+    Leader,
+    /// One in the consumer's rack.
+    RackAware,
+}
+impl ReplicaSelector {
+    fn named(class: &str) -> Self {
+        if class.ends_with("RackAwareReplicaSelector") { Self::RackAware } else { Self::Leader }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What happens to the cluster from outside: nodes that go and come, leaders that move, topics made anew, disks that fail.
 
-use super::{Broker, topics};
+use super::Broker;
 use millstream_protocol::NodeId;
 
 impl Broker {
@@ -11,36 +11,14 @@ impl Broker {
     /// Takes a node down: others lead what it led.
     pub(crate) fn crash(&mut self, node: NodeId) {
         self.nodes.set_up(node, false);
-        self.elect(|partition| partition.leader == Some(node));
-    }
-    /// Brings a node back: it leads what nobody leads.
-    pub(crate) fn restart(&mut self, node: NodeId) {
-        self.nodes.set_up(node, true);
-        self.elect(|partition| partition.leader.is_none());
-    }
-    fn elect(&mut self, affects: impl Fn(&topics::topic::Partition) -> bool) {
-        let nodes = &self.nodes;
-        for topic in self.topics.all_mut() {
-            for partition in topic.partitions.iter_mut().filter(|partition| affects(partition)) {
-                partition.lead(partition.replicas.iter().copied().find(|id| nodes.is_up(*id)));
-            }
-        }
+        self.lose_node(node);
         self.wake_all_fetches();
     }
-    /// Lets another node lead a partition; says whether there are such a partition and node.
-    pub(crate) fn move_leader(&mut self, topic: &str, partition: i32, to: NodeId) -> bool {
-        let is_node = self.nodes.is_up(to);
-        let Some(partition) = self.topics.find_mut(topic).and_then(|topic| topic.partition_mut(partition)) else {
-            return false;
-        };
-        if is_node {
-            if !partition.replicas.contains(&to) {
-                partition.replicas.push(to);
-            }
-            partition.lead(Some(to));
-            self.wake_all_fetches();
-        }
-        is_node
+    /// Brings a node back: it follows, or leads what nobody leads.
+    pub(crate) fn restart(&mut self, node: NodeId) {
+        self.nodes.set_up(node, true);
+        self.gain_node();
+        self.wake_all_fetches();
     }
     /// Spoils the stored batch that holds an offset; says whether there is one.
     pub(crate) fn spoil(&mut self, topic: &str, partition: i32, offset: i64) -> bool {
@@ -49,17 +27,17 @@ impl Broker {
     }
     /// Lets nobody lead a partition; says whether there is such a partition.
     pub(crate) fn depose(&mut self, topic: &str, partition: i32) -> bool {
-        let found = self.topics.find_mut(topic).and_then(|topic| topic.partition_mut(partition));
-        let is_there = found.map(|partition| partition.lead(None)).is_some();
-        self.wake_all_fetches();
-        is_there
+        self.change_replica(topic, partition, |partition, nodes| {
+            partition.lead(None, nodes);
+            true
+        })
     }
     /// Lets a node lead as before, in a new term; says whether there is such a partition and who leads it.
     pub(crate) fn bump_leader_epoch(&mut self, topic: &str, partition: i32) -> bool {
-        let found = self.topics.find_mut(topic).and_then(|topic| topic.partition_mut(partition));
-        let is_there = found.map(|partition| partition.leader_epoch += 1).is_some();
-        self.wake_all_fetches();
-        is_there
+        self.change_replica(topic, partition, |partition, _| {
+            partition.begin_term();
+            true
+        })
     }
     /// Hides a node from Metadata, or shows it again. It goes on serving.
     pub(crate) fn set_hidden(&mut self, node: NodeId, is_hidden: bool) {

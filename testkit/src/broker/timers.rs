@@ -1,14 +1,21 @@
 //! What is to be looked at, and when. A timer says only "look": who owns the key finds out what is due and arms it again.
 
 use super::call::ConnectionId;
-use millstream_protocol::Timestamp;
+use super::topics::PartitionKey;
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::StrBytes;
+use millstream_protocol::{NodeId, Timestamp};
 use std::collections::BTreeSet;
 
 /// Whose time it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum TimerKey {
+    /// A produce that waits for followers.
+    Produce(ConnectionId),
+    /// A partition's followers, one of which is behind.
+    Replicas(PartitionKey),
+    /// A node that stands still.
+    Session(NodeId),
     /// A fetch that waits for data.
     Fetch(ConnectionId),
     /// A group's sessions and rebalance.

@@ -30,6 +30,7 @@ pub struct TestClusterBuilder {
     pub(super) users: Vec<(String, String)>,
     pub(super) uses_sasl: bool,
     pub(super) uses_tls: bool,
+    racks: Vec<String>,
 }
 
 impl TestClusterBuilder {
@@ -39,6 +40,7 @@ impl TestClusterBuilder {
             port: 0,
             topics: Vec::new(),
             configs: Vec::new(),
+            racks: Vec::new(),
             listeners: Vec::new(),
             users: Vec::new(),
             uses_sasl: false,
@@ -48,6 +50,11 @@ impl TestClusterBuilder {
     /// How many brokers; their ids count from 1. Default: 1.
     pub fn brokers(mut self, count: usize) -> Self {
         self.brokers = count;
+        self
+    }
+    /// The brokers' racks (`broker.rack`), in the order of their ids; from the first again when there are more brokers. Default: none.
+    pub fn racks<'r>(mut self, racks: impl IntoIterator<Item = &'r str>) -> Self {
+        self.racks = racks.into_iter().map(str::to_owned).collect();
         self
     }
     /// The port of the first broker; the others follow it. Default: 0, any that are free.
@@ -100,8 +107,12 @@ impl TestClusterBuilder {
         let sockets = self.listen(listeners.len())?;
         let addresses = addresses(&sockets)?;
         let clock = Clock::start();
-        let mut broker =
-            Broker::new(settings, describe(&addresses), RandomState::new().hash_one(&addresses), clock.now());
+        let mut broker = Broker::new(
+            settings,
+            describe(&addresses, &self.racks),
+            RandomState::new().hash_one(&addresses),
+            clock.now(),
+        );
         self.topics.iter().for_each(|(name, partitions)| {
             broker.create_topic(name, *partitions);
         });
@@ -157,13 +168,16 @@ fn bootstrap(addresses: &[Vec<SocketAddr>], listener: usize) -> String {
     let at = addresses.iter().filter_map(|of_broker| of_broker.get(listener));
     at.map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
-fn describe(addresses: &[Vec<SocketAddr>]) -> Vec<Node> {
+fn describe(addresses: &[Vec<SocketAddr>], racks: &[String]) -> Vec<Node> {
+    let mut racks = racks.iter().cycle();
     let endpoint =
         |address: &SocketAddr| Endpoint { host: StrBytes::from_string(address.ip().to_string()), port: address.port() };
     let node = |(id, addresses): (i32, &Vec<SocketAddr>)| Node {
         id: NodeId::new(id),
         endpoints: addresses.iter().map(endpoint).collect(),
         is_up: true,
+        is_paused: false,
+        rack: racks.next().map(|rack| StrBytes::from_string(rack.clone())),
     };
     (1..).zip(addresses).map(node).collect()
 }

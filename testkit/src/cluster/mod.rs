@@ -12,6 +12,7 @@ mod logged;
 mod node;
 mod parked;
 mod records;
+mod replication;
 mod request_log;
 mod security_options;
 mod shared;

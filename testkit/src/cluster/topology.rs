@@ -68,8 +68,8 @@ impl TestCluster {
             self.with_broker(|broker| broker.bump_leader_epoch(partition.topic.as_str(), partition.partition.get()));
         assert!(done, "there is no {partition}");
     }
-    /// Lets a broker stand still, as under a debugger or a stop signal: connections stay open, nothing is read as a request or answered, and
-    /// nobody takes its place.
+    /// Lets a broker stand still, as under a debugger or a stop signal: connections stay open, nothing is read as a request or answered.
+    /// After `broker.session.timeout.ms` (9 s) others lead what it led.
     ///
     /// # Panics
     ///

@@ -77,6 +77,7 @@ fn empty_request(api: ApiKey) -> RequestKind {
         DescribeTransactionsRequest ListTransactionsRequest ListConfigResourcesRequest DescribeTopicPartitionsRequest
         SaslHandshakeRequest SaslAuthenticateRequest DescribeUserScramCredentialsRequest AlterUserScramCredentialsRequest
         ConsumerGroupHeartbeatRequest ConsumerGroupDescribeRequest UpdateFeaturesRequest
+        ElectLeadersRequest AlterPartitionReassignmentsRequest ListPartitionReassignmentsRequest
     }
     panic!("the table of this test lacks {api}")
 }

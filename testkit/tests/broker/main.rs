@@ -11,6 +11,7 @@ mod hostile;
 mod looking;
 mod offsets;
 mod producing;
+mod replication;
 mod sasl;
 #[cfg(feature = "tls")]
 mod tls;

@@ -107,13 +107,16 @@ impl Broker {
         self.faults.remove(rule);
         self.faults.parked.remove(&rule).into_iter().flatten().for_each(|held| self.let_go(held));
     }
-    /// Lets a node stand still: it serves nothing and answers nothing, but nobody takes its place.
+    /// Lets a node stand still: it serves nothing, answers nothing and fetches nothing. When its session with the controller is over,
+    /// others take its place.
     pub(crate) fn pause(&mut self, node: NodeId) {
         self.faults.paused.insert(node);
+        self.stall_node(node);
     }
     /// Lets it move on, with what came meanwhile.
     pub(crate) fn resume(&mut self, node: NodeId) {
         self.faults.paused.remove(&node);
+        self.unstall_node(node);
         let (mine, others) = std::mem::take(&mut self.faults.waiting).into_iter().partition(|(at, _)| *at == node);
         self.faults.waiting = others;
         for (_, waiting) in mine {

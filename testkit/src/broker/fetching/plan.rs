@@ -3,17 +3,19 @@
 use crate::broker::Broker;
 use crate::broker::call::Call;
 use crate::broker::log::{Isolation, Slice};
-use crate::broker::topics::topic::{Partition, Topic};
-use millstream_protocol::messages::RecordData;
-use millstream_protocol::messages::Uuid;
+use crate::broker::topics::partition::Partition;
+use crate::broker::topics::topic::Topic;
 use millstream_protocol::messages::fetch_response::{
     AbortedTransaction, EpochEndOffset, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch, NodeEndpoint,
     PartitionData,
 };
+use millstream_protocol::messages::{RecordData, StrBytes, Uuid};
 use millstream_protocol::{ErrorCode, Timestamp, TopicName};
 
 /// From this version on topics are known by id.
 pub(crate) const IDS_SINCE: i16 = 13;
+/// From this version on a consumer says where it is, and followers serve it (KIP-392).
+const FOLLOWERS_SINCE: i16 = 11;
 const HINTS_SINCE: i16 = 12;
 const ENDPOINTS_SINCE: i16 = 16;
 
@@ -56,6 +58,8 @@ pub(crate) struct Plan {
     pub(crate) min_bytes: usize,
     pub(crate) max_bytes: usize,
     pub(crate) isolation: Isolation,
+    /// Where the consumer is; empty when it does not say.
+    pub(crate) rack: StrBytes,
     pub(crate) until: Timestamp,
 }
 
@@ -75,8 +79,11 @@ impl Broker {
         let mut found = 0;
         for want in &plan.wants {
             let Ok(partition) = self.check_want(plan, want) else { return true };
+            if diverging(partition, want).is_some() || self.preferred_replica(plan, want, partition).is_some() {
+                return true;
+            }
             let enough = plan.min_bytes.saturating_sub(found);
-            found += partition.log.readable_bytes(want.offset, plan.isolation, enough);
+            found += partition.log.readable_bytes(want.offset, bound(partition, plan), enough);
             if found >= plan.min_bytes {
                 return true;
             }
@@ -86,9 +93,15 @@ impl Broker {
     fn check_want(&self, plan: &Plan, want: &Want) -> Result<&Partition, ErrorCode> {
         want.fault.map_or(Ok(()), Err)?;
         let (_, partition) = want.find(self)?;
-        partition.check_leader(plan.call.node, want.leader_epoch)?;
-        let readable = partition.log.start()..=partition.log.end();
-        if readable.contains(&want.offset) { Ok(partition) } else { Err(ErrorCode::OFFSET_OUT_OF_RANGE) }
+        if plan.call.version >= FOLLOWERS_SINCE {
+            partition.check_replica(plan.call.node, want.leader_epoch)?;
+        } else {
+            partition.check_leader(plan.call.node, want.leader_epoch)?;
+        }
+        let is_in_range = want.offset >= partition.log.start() && want.offset <= partition.end_of(plan.call.node);
+        let is_known = want.last_fetched_epoch < 0 || partition.log.end_of_epoch(want.last_fetched_epoch).is_some();
+        let may_read = is_known && (is_in_range || diverging(partition, want).is_some());
+        if may_read { Ok(partition) } else { Err(ErrorCode::OFFSET_OUT_OF_RANGE) }
     }
     /// Answers a fetch with what there is.
     pub(crate) fn fetch_now(&mut self, plan: &Plan) -> FetchResponse {
@@ -114,7 +127,15 @@ impl Broker {
         FetchResponse { session_id, responses: topics, node_endpoints, ..FetchResponse::default() }
     }
     fn fetch_partition(&mut self, plan: &Plan, want: &Want, left: usize, even_if_larger: bool) -> PartitionData {
-        let result = self.check_want(plan, want).map(|partition| read(partition, plan, want, left, even_if_larger));
+        let result = self.check_want(plan, want).map(|partition| {
+            let preferred = self.preferred_replica(plan, want, partition);
+            match preferred {
+                Some(replica) => {
+                    (PartitionData { preferred_read_replica: replica.get(), ..told(partition, plan, want) }, 0)
+                }
+                None => read(partition, plan, want, left, even_if_larger),
+            }
+        });
         match result {
             Ok((data, records)) => {
                 self.count_fetched(want, records);
@@ -176,22 +197,31 @@ pub(crate) fn refused(partition_index: i32, code: ErrorCode) -> PartitionData {
     }
 }
 
-fn read(partition: &Partition, plan: &Plan, want: &Want, left: usize, even_if_larger: bool) -> (PartitionData, u64) {
-    let log = &partition.log;
-    let mut data = PartitionData {
+/// How far a fetch may read at its node.
+fn bound(partition: &Partition, plan: &Plan) -> i64 {
+    partition.log.bound(plan.isolation).min(partition.end_of(plan.call.node))
+}
+/// What an answer tells besides records.
+fn told(partition: &Partition, plan: &Plan, want: &Want) -> PartitionData {
+    let (log, own_end) = (&partition.log, partition.end_of(plan.call.node));
+    PartitionData {
         partition_index: want.partition,
-        high_watermark: log.end(),
-        last_stable_offset: log.last_stable_offset(),
+        high_watermark: log.high_watermark().min(own_end),
+        last_stable_offset: log.last_stable_offset().min(own_end),
         log_start_offset: log.start(),
         aborted_transactions: None,
         records: RecordData::from(Vec::new()),
         ..PartitionData::default()
-    };
+    }
+}
+fn read(partition: &Partition, plan: &Plan, want: &Want, left: usize, even_if_larger: bool) -> (PartitionData, u64) {
+    let mut data = told(partition, plan, want);
     if let Some(diverging) = diverging(partition, want) {
         data.diverging_epoch = diverging;
         return (data, 0);
     }
-    let slice = log.read(want.offset, plan.isolation, want.max_bytes.min(left), even_if_larger);
+    let to = bound(partition, plan);
+    let slice = partition.log.read(want.offset, to, want.max_bytes.min(left), even_if_larger);
     if plan.isolation == Isolation::ReadCommitted {
         data.aborted_transactions = Some(aborted(partition, want.offset, &slice));
     }
@@ -215,8 +245,9 @@ fn diverging(partition: &Partition, want: &Want) -> Option<EpochEndOffset> {
     if want.last_fetched_epoch < 0 {
         return None;
     }
-    let (epoch, end_offset) = partition.log.end_of_epoch(want.last_fetched_epoch, partition.leader_epoch);
-    let diverges = epoch >= 0 && (epoch < want.last_fetched_epoch || end_offset < want.offset);
+    let (epoch, end_offset) = partition.log.end_of_epoch(want.last_fetched_epoch)?;
+    let diverges =
+        want.offset >= partition.log.start() && (epoch < want.last_fetched_epoch || end_offset < want.offset);
     diverges.then_some(EpochEndOffset { epoch, end_offset, ..EpochEndOffset::default() })
 }
 fn put(topics: &mut Vec<FetchableTopicResponse>, want: &Want, data: PartitionData) {

@@ -5,7 +5,7 @@ use super::create_topics::Refusal;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::layout;
-use crate::broker::topics::topic::Partition;
+use crate::broker::topics::partition::Partition;
 use millstream_protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use millstream_protocol::messages::create_partitions_response::CreatePartitionsTopicResult;
 use millstream_protocol::messages::{CreatePartitionsRequest, CreatePartitionsResponse, StrBytes};

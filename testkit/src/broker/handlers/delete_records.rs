@@ -27,8 +27,9 @@ fn delete(broker: &mut Broker, call: &Call, topic: &str, index: i32, offset: i64
     }
     let partition = topic.partition_mut(index).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
     partition.check_leader(call.node, -1)?;
-    let until = if offset == -1 { partition.log.end() } else { offset };
-    if !(0..=partition.log.end()).contains(&until) {
+    let end = partition.log.high_watermark();
+    let until = if offset == -1 { end } else { offset };
+    if !(0..=end).contains(&until) {
         return Err(ErrorCode::OFFSET_OUT_OF_RANGE);
     }
     partition.log.delete_before(until);

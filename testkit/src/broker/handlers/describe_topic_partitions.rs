@@ -1,17 +1,18 @@
-//! DescribeTopicPartitions (KIP-966): topics page by page. Eligible leaders are never more than the in-sync ones.
+//! DescribeTopicPartitions (KIP-966): topics page by page, with the replicas that may lead besides those in sync.
 
 use super::Handler;
-use super::metadata::TOPIC_OPERATIONS;
+use super::metadata::{TOPIC_OPERATIONS, wire_ids};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::topics::topic::{Partition, Topic};
-use millstream_protocol::ErrorCode;
+use crate::broker::topics::partition::Partition;
+use crate::broker::topics::topic::Topic;
 use millstream_protocol::messages::describe_topic_partitions_response::{
     Cursor, DescribeTopicPartitionsResponsePartition, DescribeTopicPartitionsResponseTopic,
 };
 use millstream_protocol::messages::{
     BrokerId, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, StrBytes, TopicName,
 };
+use millstream_protocol::{ErrorCode, NodeId};
 
 /// Kafka's `max.request.partition.size.limit`.
 const MAX_PARTITIONS: usize = 2000;
@@ -84,16 +85,14 @@ fn describe(broker: &Broker, topic: &Topic, start: i32, limit: usize) -> Describ
         .with_topic_authorized_operations(TOPIC_OPERATIONS)
 }
 fn describe_partition(broker: &Broker, index: i32, partition: &Partition) -> DescribeTopicPartitionsResponsePartition {
-    let ids = |wanted: fn(bool) -> bool| {
-        partition.replicas.iter().filter(|id| wanted(broker.nodes.is_up(**id))).map(|id| BrokerId(id.get())).collect()
-    };
+    let offline: Vec<NodeId> = partition.replicas.iter().copied().filter(|id| !broker.nodes.is_up(*id)).collect();
     DescribeTopicPartitionsResponsePartition::default()
         .with_partition_index(index)
         .with_leader_id(BrokerId(partition.leader_id()))
         .with_leader_epoch(partition.leader_epoch)
-        .with_replica_nodes(ids(|_| true))
-        .with_isr_nodes(ids(|is_up| is_up))
-        .with_eligible_leader_replicas(Some(Vec::new()))
+        .with_replica_nodes(wire_ids(&partition.replicas))
+        .with_isr_nodes(wire_ids(&partition.isr))
+        .with_eligible_leader_replicas(Some(wire_ids(&partition.elr)))
         .with_last_known_elr(Some(Vec::new()))
-        .with_offline_replicas(ids(|is_up| !is_up))
+        .with_offline_replicas(wire_ids(&offline))
 }

@@ -1,4 +1,5 @@
-//! Fetch: sessions, long polls, read_committed, whole batches (Kafka may cut the last one). Left out: followers and their watermarks, racks.
+//! Fetch, versions 4 to 18: sessions, long polls, read_committed, followers and racks, whole batches (Kafka may cut the last one). Left out:
+//! fetches of other brokers.
 
 use super::Handler;
 use crate::broker::Broker;
@@ -31,6 +32,7 @@ impl Handler for Fetch {
             min_bytes: size(request.min_bytes),
             max_bytes: size(request.max_bytes).min(broker.settings.fetch_max_bytes),
             isolation: Isolation::from(request.isolation_level),
+            rack: request.rack_id,
             until: broker.now + Duration::from_millis(u64::from(request.max_wait_ms.max(0).unsigned_abs())),
         };
         if plan.until <= broker.now || broker.is_ready(&plan) {

@@ -1,11 +1,12 @@
-//! ListOffsets: earliest (−2), latest (−1), newest timestamp (−3), the first record not older than a time. Earliest local (−4) and latest
-//! tiered (−5) are answered as without tiered storage.
+//! ListOffsets, versions 1 to 11: latest (−1), earliest (−2), newest timestamp (−3), the first record not older than a time. Earliest local (−4),
+//! latest tiered (−5) and earliest pending upload (−6) are answered as without tiered storage.
 
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::log::batch::Batch;
 use crate::broker::log::{Isolation, Log};
+use crate::broker::topics::partition::Partition;
 use millstream_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use millstream_protocol::messages::list_offsets_response::{ListOffsetsPartitionResponse, ListOffsetsTopicResponse};
 use millstream_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse};
@@ -14,16 +15,26 @@ use millstream_protocol::{Decompressor, ErrorCode};
 
 /// From this version on answers name the epoch.
 const EPOCHS_SINCE: i16 = 4;
+/// From this version on clients know OFFSET_NOT_AVAILABLE (KIP-207).
+const NOT_AVAILABLE_SINCE: i16 = 5;
 const LATEST: i64 = -1;
 const EARLIEST: i64 = -2;
 const NEWEST_TIMESTAMP: i64 = -3;
 const EARLIEST_LOCAL: i64 = -4;
 const LATEST_TIERED: i64 = -5;
+const EARLIEST_PENDING_UPLOAD: i64 = -6;
 
 pub(super) struct ListOffsets;
 
-/// An offset and the timestamp of its record, if that was asked for.
-type Found = (i64, i64);
+/// An offset, the timestamp of its record if that was asked for, and the epoch it was written in.
+struct Found {
+    offset: i64,
+    timestamp: i64,
+    epoch: Option<i32>,
+}
+impl Found {
+    const NOTHING: Self = Self { offset: -1, timestamp: -1, epoch: None };
+}
 
 impl Handler for ListOffsets {
     type Request = ListOffsetsRequest;
@@ -64,22 +75,42 @@ fn find(
     let partition = broker.topics.find(&topic.name.0).and_then(|topic| topic.partition(asked.partition_index));
     let partition = partition.ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
     partition.check_leader(call.node, asked.current_leader_epoch)?;
-    let log = &partition.log;
-    let (offset, timestamp) = match asked.timestamp {
-        LATEST => (log.bound(isolation), -1),
-        EARLIEST | EARLIEST_LOCAL => (log.start(), -1),
-        NEWEST_TIMESTAMP => newest(log),
-        LATEST_TIERED => (-1, -1),
-        timestamp if timestamp < 0 => return Err(ErrorCode::UNSUPPORTED_VERSION),
-        timestamp => first_since(log, timestamp, isolation),
-    };
-    let leader_epoch = match asked.timestamp {
-        _ if offset < 0 || call.version < EPOCHS_SINCE => -1,
-        LATEST => partition.leader_epoch,
-        _ => log.epoch_at(offset),
-    };
+    let Found { offset, timestamp, epoch } = look(partition, asked.timestamp, isolation, call.version)?;
+    let leader_epoch = if offset < 0 || call.version < EPOCHS_SINCE { None } else { epoch };
     let response = ListOffsetsPartitionResponse::default().with_partition_index(asked.partition_index);
-    Ok(response.with_timestamp(timestamp).with_offset(offset).with_leader_epoch(leader_epoch))
+    Ok(response.with_timestamp(timestamp).with_offset(offset).with_leader_epoch(leader_epoch.unwrap_or(-1)))
+}
+fn look(partition: &Partition, timestamp: i64, isolation: Isolation, version: i16) -> Result<Found, ErrorCode> {
+    let log = &partition.log;
+    let at = |offset: i64, epoch: Option<i32>| Found { offset, timestamp: -1, epoch };
+    let known_since = |least: i16| if version >= least { Ok(()) } else { Err(ErrorCode::UNSUPPORTED_VERSION) };
+    Ok(match timestamp {
+        LATEST => {
+            check_available(partition, version)?;
+            at(log.bound(isolation), log.latest_epoch())
+        }
+        EARLIEST => at(log.start(), log.epoch_at(log.start())),
+        NEWEST_TIMESTAMP => known_since(7).map(|()| newest(log))?,
+        EARLIEST_LOCAL => known_since(8).map(|()| at(log.start(), log.epoch_at(log.start())))?,
+        LATEST_TIERED => known_since(9).map(|()| at(-1, None))?,
+        EARLIEST_PENDING_UPLOAD => known_since(11).map(|()| at(-1, None))?,
+        ..0 => return Err(ErrorCode::UNSUPPORTED_VERSION),
+        timestamp => {
+            let found = first_since(log, timestamp, isolation);
+            if found.offset < 0 {
+                check_available(partition, version)?;
+            }
+            found
+        }
+    })
+}
+/// A new leader does not know how far its log is replicated before its own epoch is (KIP-207).
+fn check_available(partition: &Partition, version: i16) -> Result<(), ErrorCode> {
+    match version {
+        _ if partition.log.high_watermark() >= partition.epoch_start => Ok(()),
+        NOT_AVAILABLE_SINCE.. => Err(ErrorCode::OFFSET_NOT_AVAILABLE),
+        _ => Err(ErrorCode::LEADER_NOT_AVAILABLE),
+    }
 }
 
 fn newest(log: &Log) -> Found {
@@ -88,16 +119,20 @@ fn newest(log: &Log) -> Found {
         .batches()
         .filter(|batch| !batch.is_control())
         .reduce(|newest, batch| if batch.max_timestamp > newest.max_timestamp { batch } else { newest });
-    batch.and_then(|batch| record_since(batch, batch.max_timestamp, log.start())).unwrap_or((-1, -1))
+    batch.and_then(|batch| record_since(batch, batch.max_timestamp, log.start())).unwrap_or(Found::NOTHING)
 }
 fn first_since(log: &Log, timestamp: i64, isolation: Isolation) -> Found {
     let mut candidates =
         log.batches_below(isolation).filter(|batch| batch.max_timestamp >= timestamp && !batch.is_control());
-    candidates.find_map(|batch| record_since(batch, timestamp, log.start())).unwrap_or((-1, -1))
+    candidates.find_map(|batch| record_since(batch, timestamp, log.start())).unwrap_or(Found::NOTHING)
 }
 /// The first record of a batch that is not older.
 fn record_since(batch: &Batch, timestamp: i64, start: i64) -> Option<Found> {
     let decoded = batches(batch.bytes().clone()).next()?.ok()?.decode(&mut Decompressor::new(), CrcCheck::Skip).ok()?;
     let found = decoded.iter().find(|record| record.timestamp.as_millis() >= timestamp && record.offset.get() >= start);
-    found.map(|record| (record.offset.get(), record.timestamp.as_millis()))
+    found.map(|record| Found {
+        offset: record.offset.get(),
+        timestamp: record.timestamp.as_millis(),
+        epoch: Some(batch.leader_epoch),
+    })
 }

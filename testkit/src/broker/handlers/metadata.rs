@@ -1,18 +1,19 @@
-//! Metadata: nodes, topics by name or id, who leads. Left out: racks. A topic that is made because it was asked for is there at once, where
+//! Metadata, versions 0 to 13: nodes, topics by name or id, who leads and who is in sync. A topic that is made because it was asked for is there at once, where
 //! Kafka first answers with an error.
 
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call, ListenerId};
 use crate::broker::nodes::Node;
-use crate::broker::topics::topic::{Partition, Topic};
+use crate::broker::topics::partition::Partition;
+use crate::broker::topics::topic::Topic;
 use crate::broker::topics::{check_name, layout};
-use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::metadata_response::{
     MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
 use millstream_protocol::messages::{BrokerId, MetadataRequest, MetadataResponse, TopicName, Uuid};
+use millstream_protocol::{ErrorCode, NodeId};
 use std::collections::BTreeMap;
 
 /// What everybody may do with a topic and with the cluster, as a bit field.
@@ -92,6 +93,7 @@ fn describe_node(node: &Node, listener: ListenerId) -> MetadataResponseBroker {
         .with_node_id(BrokerId(node.id.get()))
         .with_host(node.host(listener))
         .with_port(node.port(listener))
+        .with_rack(node.rack.clone())
 }
 fn describe_topic(broker: &Broker, topic: &Topic, operations: bool) -> MetadataResponseTopic {
     MetadataResponseTopic::default()
@@ -104,19 +106,20 @@ fn describe_topic(broker: &Broker, topic: &Topic, operations: bool) -> MetadataR
         .with_topic_authorized_operations(if operations { TOPIC_OPERATIONS } else { i32::MIN })
 }
 fn describe_partition(broker: &Broker, index: i32, partition: &Partition) -> MetadataResponsePartition {
-    let ids = |is_up: Option<bool>| {
-        let wanted = partition.replicas.iter().filter(|id| is_up.is_none_or(|is_up| broker.nodes.is_up(**id) == is_up));
-        wanted.map(|id| BrokerId(id.get())).collect()
-    };
+    let offline: Vec<NodeId> = partition.replicas.iter().copied().filter(|id| !broker.nodes.is_up(*id)).collect();
     let code = if partition.leader.is_some() { ErrorCode::NONE } else { ErrorCode::LEADER_NOT_AVAILABLE };
     MetadataResponsePartition::default()
         .with_error_code(code.get())
         .with_partition_index(index)
         .with_leader_id(BrokerId(partition.leader_id()))
         .with_leader_epoch(partition.leader_epoch)
-        .with_replica_nodes(ids(None))
-        .with_isr_nodes(ids(Some(true)))
-        .with_offline_replicas(ids(Some(false)))
+        .with_replica_nodes(wire_ids(&partition.replicas))
+        .with_isr_nodes(wire_ids(&partition.isr))
+        .with_offline_replicas(wire_ids(&offline))
+}
+/// Nodes as messages name them.
+pub(super) fn wire_ids(nodes: &[NodeId]) -> Vec<BrokerId> {
+    nodes.iter().map(|id| BrokerId(id.get())).collect()
 }
 
 impl Broker {

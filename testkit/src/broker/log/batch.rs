@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use millstream_protocol::record::{
-    self, BatchHeader, ControlKind, RecordError, Stamp, batches, end_transaction_marker, rewrite,
+    self, BatchHeader, ControlKind, CrcCheck, DecodedBatch, RecordError, Stamp, batches, end_transaction_marker,
+    rewrite,
 };
-use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId, Timestamp};
+use millstream_protocol::{Decompressor, ErrorCode, ProducerEpoch, ProducerId, Timestamp};
 use std::ops::Deref;
 
 /// The codec's number that came last.
@@ -18,7 +19,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Reads the one batch that these bytes are to be, and checks its length, magic, checksum and counts.
+    /// Reads the one batch that these bytes are to be. Its checksum and records are not looked at.
     pub(crate) fn parse(bytes: &Bytes) -> Result<Self, ErrorCode> {
         let mut cut = batches(bytes.clone());
         let stored = cut.next().ok_or(ErrorCode::CORRUPT_MESSAGE)?.map_err(code_of)?;
@@ -26,18 +27,21 @@ impl Batch {
         if cut.left_over() > 0 || stored.header().magic != 2 {
             return Err(ErrorCode::INVALID_RECORD);
         }
-        stored.check_crc().map_err(code_of)?;
-        let header = *stored.header();
-        if header.count < 1 || header.last_offset_delta.checked_add(1) != Some(header.count) {
-            return Err(ErrorCode::INVALID_RECORD);
-        }
-        Ok(Self { header, stored })
+        Ok(Self { header: *stored.header(), stored })
+    }
+    pub(crate) fn check_crc(&self) -> Result<(), ErrorCode> {
+        self.stored.check_crc().map_err(code_of)
+    }
+    /// Its records, whose checksum is not looked at.
+    pub(crate) fn decode(&self, decompressor: &mut Decompressor) -> Result<DecodedBatch, RecordError> {
+        self.stored.decode(decompressor, CrcCheck::Skip)
     }
     /// A copy of its own at the place that the log gives it.
     pub(crate) fn placed(self, base_offset: i64, leader_epoch: i32, append_time: Option<i64>) -> Self {
         let bytes = rewrite::for_log(&self.stored, base_offset, leader_epoch, append_time.map(Timestamp::from_millis));
         let mut header = self.header;
         header.base_offset = base_offset;
+        header.leader_epoch = leader_epoch;
         // It was read before, and its length has not changed.
         let Some(Ok(stored)) = batches(bytes).next() else { return Self { header, ..self } };
         if append_time.is_some() {
@@ -67,6 +71,19 @@ impl Batch {
     }
     pub(crate) fn has_producer(&self) -> bool {
         self.producer_id >= 0
+    }
+    /// How a transaction ends here, and the coordinator's epoch, if this is a marker.
+    pub(crate) fn marker(&self) -> Option<(Marker, i32)> {
+        if !self.is_control() {
+            return None;
+        }
+        let control = self.decode(&mut Decompressor::new()).ok()?.control()?;
+        let kind = match control.kind {
+            ControlKind::Commit => Marker::Commit,
+            ControlKind::Abort => Marker::Abort,
+            _ => return None,
+        };
+        Some((kind, control.coordinator_epoch?))
     }
 }
 impl Deref for Batch {
@@ -124,13 +141,15 @@ pub(crate) mod tests {
     fn a_flipped_bit_is_corrupt() {
         let mut bytes = marker(Marker::Abort, 7, 3, 0, 1000).bytes().to_vec();
         *bytes.last_mut().unwrap() ^= 1;
-        assert_eq!(Batch::parse(&Bytes::from(bytes)).unwrap_err(), ErrorCode::CORRUPT_MESSAGE);
+        let read = Batch::parse(&Bytes::from(bytes)).unwrap();
+        assert_eq!(read.check_crc(), Err(ErrorCode::CORRUPT_MESSAGE));
     }
 
     #[test]
     fn append_time_is_stamped_and_sealed() {
         let placed = marker(Marker::Abort, 7, 3, 0, 1000).placed(42, 5, Some(2000));
         let read = Batch::parse(placed.bytes()).unwrap();
+        assert_eq!(read.check_crc(), Ok(()));
         assert_eq!((read.base_offset, read.leader_epoch, read.max_timestamp), (42, 5, 2000));
         assert_eq!((placed.base_offset, placed.max_timestamp), (42, 2000));
     }

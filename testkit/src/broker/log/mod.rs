@@ -1,11 +1,13 @@
-//! A partition's log: whole batches in memory, their producers, the index of aborted transactions. What is appended is readable at once, so
-//! that the end of the log is its high watermark.
+//! A partition's log: whole batches in memory, their producers, the index of aborted transactions, the leaders' epochs. How far its
+//! followers are, and so where its high watermark lies, it is told.
 
 pub(crate) mod batch;
+mod epochs;
 pub(crate) mod producers;
 
 use batch::{Batch, Marker};
 use bytes::Bytes;
+use epochs::Epochs;
 use millstream_protocol::ErrorCode;
 use producers::{Aborted, Checked, Producers};
 use std::collections::VecDeque;
@@ -46,7 +48,8 @@ pub(crate) struct Log {
     batches: VecDeque<Batch>,
     start: i64,
     end: i64,
-    epochs: Vec<(i32, i64)>,
+    high_watermark: i64,
+    epochs: Epochs,
     pub(crate) producers: Producers,
 }
 impl Log {
@@ -78,12 +81,42 @@ impl Log {
     }
     fn place(&mut self, batch: Batch, leader_epoch: i32, append_time: Option<i64>) -> Batch {
         let placed = batch.placed(self.end, leader_epoch, append_time);
-        if self.epochs.last().is_none_or(|(epoch, _)| *epoch < leader_epoch) {
-            self.epochs.push((leader_epoch, self.end));
-        }
-        self.end = placed.next_offset();
-        self.batches.push_back(placed.clone());
+        self.put(placed.clone());
         placed
+    }
+    fn put(&mut self, batch: Batch) {
+        self.epochs.begin(batch.leader_epoch, self.end);
+        self.end = batch.next_offset();
+        self.batches.push_back(batch);
+    }
+    /// A leader's epoch begins at the log's end.
+    pub(crate) fn begin_epoch(&mut self, epoch: i32) {
+        self.epochs.begin(epoch, self.end);
+    }
+    /// Cuts the log off at an offset, and gives what it lost: a new leader never had it.
+    pub(crate) fn truncate(&mut self, end: i64) -> Vec<Batch> {
+        if end >= self.end {
+            return Vec::new();
+        }
+        let kept = self.batches.partition_point(|batch| batch.last_offset() < end);
+        let lost = self.batches.split_off(kept).into();
+        self.end = end.max(self.start);
+        self.high_watermark = self.high_watermark.min(self.end);
+        self.epochs.truncate(end);
+        self.producers.rebuild(self.batches.iter(), end);
+        lost
+    }
+    /// Appends batches as another log had them.
+    pub(crate) fn adopt(&mut self, batches: impl IntoIterator<Item = Batch>) {
+        for batch in batches {
+            self.producers.replay(&batch);
+            self.put(batch);
+        }
+    }
+    /// The batches that lie between two offsets.
+    pub(crate) fn between(&self, from: i64, to: i64) -> Vec<Batch> {
+        let first = self.batches.partition_point(|batch| batch.last_offset() < from);
+        self.batches.range(first..).take_while(|batch| batch.base_offset < to).cloned().collect()
     }
     /// Spoils the batch that holds an offset; says whether there is one.
     pub(crate) fn spoil(&mut self, offset: i64) -> bool {
@@ -95,24 +128,37 @@ impl Log {
     pub(crate) fn start(&self) -> i64 {
         self.start
     }
-    /// The high watermark.
+    /// The offset of the next record: past what followers have.
     pub(crate) fn end(&self) -> i64 {
         self.end
     }
+    /// How far all in-sync replicas have the log.
+    pub(crate) fn high_watermark(&self) -> i64 {
+        self.high_watermark
+    }
+    /// Moves the high watermark on; it never goes back. Says whether it moved.
+    pub(crate) fn replicated_to(&mut self, offset: i64) -> bool {
+        let moves = self.high_watermark < offset;
+        if moves {
+            self.high_watermark = offset;
+            self.producers.replicated_to(offset);
+        }
+        moves
+    }
     pub(crate) fn last_stable_offset(&self) -> i64 {
-        self.producers.first_open().unwrap_or(self.end)
+        self.producers.first_unstable().map_or(self.high_watermark, |first| first.min(self.high_watermark))
     }
     /// The offset that readers of an isolation level may not reach.
     pub(crate) fn bound(&self, isolation: Isolation) -> i64 {
         match isolation {
-            Isolation::ReadUncommitted => self.end,
+            Isolation::ReadUncommitted => self.high_watermark,
             Isolation::ReadCommitted => self.last_stable_offset(),
         }
     }
-    /// Whole batches from the one that holds `from`, up to a size; the first one however large it is, if `even_if_larger`.
-    pub(crate) fn read(&self, from: i64, isolation: Isolation, max_bytes: usize, even_if_larger: bool) -> Slice {
+    /// Whole batches from the one that holds `from` to an offset, up to a size; the first one however large it is, if `even_if_larger`.
+    pub(crate) fn read(&self, from: i64, to: i64, max_bytes: usize, even_if_larger: bool) -> Slice {
         let mut slice = Slice { end: from, ..Slice::default() };
-        for batch in self.readable(from, isolation) {
+        for batch in self.readable(from, to) {
             let is_first_of_all = slice.chunks.is_empty() && even_if_larger;
             if slice.len + batch.bytes().len() > max_bytes && !is_first_of_all {
                 break;
@@ -125,9 +171,9 @@ impl Log {
         slice
     }
     /// How many bytes there are to read, counted no further than `enough`.
-    pub(crate) fn readable_bytes(&self, from: i64, isolation: Isolation, enough: usize) -> usize {
+    pub(crate) fn readable_bytes(&self, from: i64, to: i64, enough: usize) -> usize {
         let mut len = 0;
-        for batch in self.readable(from, isolation) {
+        for batch in self.readable(from, to) {
             len += batch.bytes().len();
             if len >= enough {
                 break;
@@ -135,8 +181,7 @@ impl Log {
         }
         len
     }
-    fn readable(&self, from: i64, isolation: Isolation) -> impl Iterator<Item = &Batch> {
-        let bound = self.bound(isolation);
+    fn readable(&self, from: i64, bound: i64) -> impl Iterator<Item = &Batch> {
         let first = self.batches.partition_point(|batch| batch.last_offset() < from);
         self.batches.range(first..).take_while(move |batch| batch.base_offset < bound)
     }
@@ -146,7 +191,7 @@ impl Log {
     }
     /// The batches below an isolation level's bound.
     pub(crate) fn batches_below(&self, isolation: Isolation) -> impl Iterator<Item = &Batch> {
-        self.readable(self.start, isolation)
+        self.readable(self.start, self.bound(isolation))
     }
     pub(crate) fn aborted_between(&self, from: i64, to: i64) -> Vec<Aborted> {
         self.producers.aborted_between(from, to)
@@ -154,27 +199,23 @@ impl Log {
     /// Deletes whole batches below an offset; the log then starts there.
     pub(crate) fn delete_before(&mut self, offset: i64) {
         self.start = self.start.max(offset);
+        self.high_watermark = self.high_watermark.max(self.start);
+        self.epochs.forget_before(self.start);
         while self.batches.front().is_some_and(|batch| batch.last_offset() < self.start) {
             self.batches.pop_front();
         }
     }
-    /// The largest epoch not above the one asked for, and where it ends (KIP-320); (−1, −1) when it is unknown.
-    pub(crate) fn end_of_epoch(&self, asked: i32, current: i32) -> (i32, i64) {
-        if asked == current {
-            return (current, self.end);
-        }
-        let after = self.epochs.partition_point(|(epoch, _)| *epoch <= asked);
-        let end = self.epochs.get(after).map_or(self.end, |(_, start)| *start);
-        match after.checked_sub(1).and_then(|at| self.epochs.get(at)) {
-            Some((epoch, _)) if asked < current => (*epoch, end),
-            None if asked < current && !self.epochs.is_empty() => (asked, self.start),
-            _ => (-1, -1),
-        }
+    /// The largest epoch not above the one asked for, and where it ends (KIP-320); none when the log has not heard of one so new.
+    pub(crate) fn end_of_epoch(&self, asked: i32) -> Option<(i32, i64)> {
+        self.epochs.end_of(asked, self.end)
     }
     /// The epoch in which an offset was written.
-    pub(crate) fn epoch_at(&self, offset: i64) -> i32 {
-        let after = self.epochs.partition_point(|(_, start)| *start <= offset);
-        after.checked_sub(1).and_then(|at| self.epochs.get(at)).map_or(-1, |(epoch, _)| *epoch)
+    pub(crate) fn epoch_at(&self, offset: i64) -> Option<i32> {
+        self.epochs.at(offset)
+    }
+    /// The newest epoch.
+    pub(crate) fn latest_epoch(&self) -> Option<i32> {
+        self.epochs.latest()
     }
     pub(crate) fn size_bytes(&self) -> usize {
         self.batches.iter().map(|batch| batch.bytes().len()).sum()
@@ -203,8 +244,11 @@ mod tests {
         log.append(data(1, 0, true), 0, None).unwrap();
         log.append(data(2, 0, true), 0, None).unwrap();
         end(&mut log, Marker::Commit, 2);
+        log.replicated_to(3);
         assert_eq!((log.last_stable_offset(), log.end()), (0, 3));
         end(&mut log, Marker::Abort, 1);
+        assert_eq!(log.last_stable_offset(), 0, "the marker is not replicated yet");
+        log.replicated_to(4);
         assert_eq!(log.last_stable_offset(), 4);
         assert_eq!(log.aborted_between(0, 4), vec![Aborted { producer_id: 1, first_offset: 0, marker_offset: 3 }]);
         assert_eq!(log.aborted_between(4, 9), vec![]);
@@ -215,20 +259,35 @@ mod tests {
         let mut log = Log::default();
         log.append(data(-1, -1, false), 0, None).unwrap();
         log.append(data(-1, -1, false), 0, None).unwrap();
-        assert_eq!(log.read(0, Isolation::ReadUncommitted, 1, true).records, 1);
-        assert_eq!(log.read(0, Isolation::ReadUncommitted, 1, false).records, 0);
-        assert_eq!(log.read(1, Isolation::ReadUncommitted, 1000, false).end, 2);
+        assert_eq!(log.read(0, log.bound(Isolation::ReadUncommitted), 1, true).records, 0, "nothing is replicated");
+        log.replicated_to(2);
+        assert_eq!(log.read(0, 2, 1, true).records, 1);
+        assert_eq!(log.read(0, 2, 1, false).records, 0);
+        assert_eq!(log.read(1, 2, 1000, false).end, 2);
     }
 
     #[test]
-    fn an_epoch_ends_where_the_next_one_starts() {
+    fn a_log_that_is_cut_off_forgets_the_sequences_it_lost() {
         let mut log = Log::default();
-        log.append(data(-1, -1, false), 0, None).unwrap();
-        log.append(data(-1, -1, false), 3, None).unwrap();
-        assert_eq!(log.end_of_epoch(0, 5), (0, 1));
-        assert_eq!(log.end_of_epoch(4, 5), (3, 2));
-        assert_eq!(log.end_of_epoch(5, 5), (5, 2));
-        assert_eq!(log.end_of_epoch(6, 5), (-1, -1));
-        assert_eq!(log.epoch_at(1), 3);
+        for sequence in 0..4 {
+            log.append(data(1, sequence, true), sequence / 2, None).unwrap();
+        }
+        assert_eq!(log.truncate(1).len(), 3);
+        assert_eq!((log.end(), log.latest_epoch(), log.last_stable_offset()), (1, Some(0), 0));
+        assert_eq!(log.append(data(1, 3, true), 5, None), Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
+        assert_eq!(log.append(data(1, 1, true), 5, None).unwrap().base_offset, 1);
+    }
+
+    #[test]
+    fn what_was_cut_off_can_be_adopted_again() {
+        let mut log = Log::default();
+        log.append(data(1, 0, true), 0, None).unwrap();
+        log.append(data(1, 1, true), 0, None).unwrap();
+        end(&mut log, Marker::Abort, 1);
+        let lost = log.truncate(1);
+        assert_eq!(log.aborted_between(0, 9), vec![]);
+        log.adopt(lost);
+        assert_eq!(log.end(), 3);
+        assert_eq!(log.aborted_between(0, 9), vec![Aborted { producer_id: 1, first_offset: 0, marker_offset: 2 }]);
     }
 }

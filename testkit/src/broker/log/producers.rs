@@ -58,10 +58,12 @@ pub(crate) enum Checked {
 }
 
 /// All producers of a partition.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Producers {
     by_id: HashMap<i64, Producer>,
     open: BTreeMap<i64, i64>,
+    /// Transactions whose marker followers may not have yet, from their first offset to the marker's.
+    unreplicated: Vec<(i64, i64)>,
     aborted: Vec<Aborted>,
 }
 impl Producers {
@@ -120,6 +122,7 @@ impl Producers {
         producer.last_timestamp = marker.max_timestamp;
         let Some(first_offset) = producer.open_at.take() else { return };
         self.open.remove(&first_offset);
+        self.unreplicated.push((first_offset, marker.base_offset));
         if kind == Marker::Abort {
             self.aborted.push(Aborted {
                 producer_id: marker.producer_id,
@@ -128,9 +131,32 @@ impl Producers {
             });
         }
     }
-    /// Where the first open transaction begins.
-    pub(crate) fn first_open(&self) -> Option<i64> {
-        self.open.keys().next().copied()
+    /// Where the first transaction begins that is open, or whose end followers may not have.
+    pub(crate) fn first_unstable(&self) -> Option<i64> {
+        let ended = self.unreplicated.iter().map(|(first, _)| *first);
+        self.open.keys().copied().chain(ended).min()
+    }
+    /// Followers have the log up to here.
+    pub(crate) fn replicated_to(&mut self, offset: i64) {
+        self.unreplicated.retain(|(_, marker)| *marker >= offset);
+    }
+    /// Notes a batch that another log had: a producer's, or a marker.
+    pub(crate) fn replay(&mut self, batch: &Batch) {
+        match batch.marker() {
+            Some((kind, coordinator_epoch)) => self.end(batch, kind, coordinator_epoch),
+            None if batch.has_producer() => self.note(batch),
+            None => {}
+        }
+    }
+    /// Learns anew from the batches that are left below an offset. Who is in none of them is remembered, if all it wrote lies below.
+    pub(crate) fn rebuild<'a>(&mut self, batches: impl Iterator<Item = &'a Batch>, end: i64) {
+        let mut before = std::mem::take(self);
+        batches.for_each(|batch| self.replay(batch));
+        for (id, producer) in before.by_id.drain() {
+            if !self.by_id.contains_key(&id) && producer.batches.back().is_some_and(|last| last.base_offset < end) {
+                self.by_id.insert(id, producer);
+            }
+        }
     }
     /// The epoch that a producer has here.
     pub(crate) fn find(&self, producer_id: i64) -> Option<&Producer> {

@@ -1,6 +1,8 @@
 //! All topics, by name and by id.
 
 pub(crate) mod config;
+pub(crate) mod partition;
+pub(crate) mod reassignment;
 pub(crate) mod topic;
 
 use super::nodes::Nodes;
@@ -8,8 +10,9 @@ use super::settings::Settings;
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::{StrBytes, Uuid};
 use millstream_protocol::{ErrorCode, NodeId};
+use partition::Partition;
 use std::collections::BTreeMap;
-use topic::{Partition, Topic};
+use topic::Topic;
 
 /// Where Kafka keeps groups and committed offsets.
 pub(crate) const OFFSETS_TOPIC: &str = "__consumer_offsets";

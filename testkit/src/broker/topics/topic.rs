@@ -1,50 +1,9 @@
-//! A topic and its partitions.
+//! A topic and its options.
 
+use super::partition::Partition;
 use super::{OFFSETS_TOPIC, TRANSACTIONS_TOPIC, config};
-use crate::broker::log::Log;
-use crate::broker::nodes::Nodes;
 use millstream_protocol::messages::{StrBytes, Uuid};
-use millstream_protocol::{ErrorCode, NodeId};
 use std::collections::BTreeMap;
-
-/// One partition: its log, and who leads it.
-#[derive(Debug)]
-pub(crate) struct Partition {
-    pub(crate) leader: Option<NodeId>,
-    pub(crate) leader_epoch: i32,
-    /// The preferred leader first.
-    pub(crate) replicas: Vec<NodeId>,
-    pub(crate) log: Log,
-    /// How many records fetches have carried away, control records and repeats included.
-    pub(crate) fetched_records: u64,
-}
-impl Partition {
-    pub(crate) fn new(replicas: Vec<NodeId>, nodes: &Nodes) -> Self {
-        let leader = replicas.iter().copied().find(|id| nodes.is_up(*id));
-        Self { leader, leader_epoch: 0, replicas, log: Log::default(), fetched_records: 0 }
-    }
-    /// Whether `node` may serve it, to a client that knows `epoch` (−1: none).
-    pub(crate) fn check_leader(&self, node: NodeId, epoch: i32) -> Result<(), ErrorCode> {
-        if epoch >= 0 && epoch < self.leader_epoch {
-            return Err(ErrorCode::FENCED_LEADER_EPOCH);
-        }
-        if epoch > self.leader_epoch {
-            return Err(ErrorCode::UNKNOWN_LEADER_EPOCH);
-        }
-        if self.leader == Some(node) { Ok(()) } else { Err(ErrorCode::NOT_LEADER_OR_FOLLOWER) }
-    }
-    /// Gives it another leader, in a new epoch.
-    pub(crate) fn lead(&mut self, leader: Option<NodeId>) {
-        if self.leader != leader {
-            self.leader = leader;
-            self.leader_epoch += 1;
-        }
-    }
-    /// The leader as the wire has it: −1 for none.
-    pub(crate) fn leader_id(&self) -> i32 {
-        self.leader.map_or(-1, NodeId::get)
-    }
-}
 
 /// One topic.
 #[derive(Debug)]

@@ -191,7 +191,7 @@ impl Broker {
         let marker = batch::marker(kind, identity.id, identity.epoch, COORDINATOR_EPOCH, now);
         let leader_epoch = partition.leader_epoch;
         partition.log.append_marker(kind, marker, leader_epoch, COORDINATOR_EPOCH);
-        self.wake_fetches(key);
+        self.replicate(key);
     }
     fn end_in_group(&mut self, group: &str, identity: Identity, marker: Marker) {
         if let Some(partition) = self.group_partition(group) {

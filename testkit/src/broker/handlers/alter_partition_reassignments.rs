@@ -1,0 +1,112 @@
+//! AlterPartitionReassignments (KIP-455), versions 0 and 1: moves partitions to other nodes, or takes a move back. Added replicas fetch all at
+//! once, unless a test holds them; then the move is done.
+
+use super::Handler;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
+use millstream_protocol::messages::alter_partition_reassignments_response::{
+    ReassignablePartitionResponse, ReassignableTopicResponse,
+};
+use millstream_protocol::messages::{
+    AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse, StrBytes,
+};
+use millstream_protocol::{ErrorCode, NodeId};
+
+/// From this version on a request says whether the number of replicas may change.
+const FACTOR_SINCE: i16 = 1;
+
+pub(super) struct AlterPartitionReassignments;
+
+type Moved = Result<(), (ErrorCode, String)>;
+
+impl Handler for AlterPartitionReassignments {
+    type Request = AlterPartitionReassignmentsRequest;
+    fn handle(
+        broker: &mut Broker,
+        call: &Call,
+        request: AlterPartitionReassignmentsRequest,
+    ) -> Answer<AlterPartitionReassignmentsResponse> {
+        let may_resize = call.version < FACTOR_SINCE || request.allow_replication_factor_change;
+        let response = answer(&request, |topic, asked| alter(broker, topic, asked, may_resize));
+        broker.wake_all_fetches();
+        Answer::Reply(response.with_error_message(None).with_allow_replication_factor_change(may_resize))
+    }
+    fn refuse(request: &AlterPartitionReassignmentsRequest, code: ErrorCode) -> AlterPartitionReassignmentsResponse {
+        let message = Some(StrBytes::from_static_str(code.message()));
+        let response = answer(request, |_, _| Err((code, code.message().to_owned())));
+        response.with_error_code(code.get()).with_error_message(message)
+    }
+}
+
+fn answer(
+    request: &AlterPartitionReassignmentsRequest,
+    mut each: impl FnMut(&str, &ReassignablePartition) -> Moved,
+) -> AlterPartitionReassignmentsResponse {
+    let mut topic = |topic: &ReassignableTopic| {
+        let partitions = topic.partitions.iter().map(|asked| {
+            let (code, message) = each(&topic.name.0, asked).err().unzip();
+            ReassignablePartitionResponse::default()
+                .with_partition_index(asked.partition_index)
+                .with_error_code(code.unwrap_or(ErrorCode::NONE).get())
+                .with_error_message(message.map(StrBytes::from_string))
+        });
+        ReassignableTopicResponse::default().with_name(topic.name.clone()).with_partitions(partitions.collect())
+    };
+    AlterPartitionReassignmentsResponse::default().with_responses(request.topics.iter().map(&mut topic).collect())
+}
+
+fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_resize: bool) -> Moved {
+    let index = asked.partition_index;
+    let unknown = |what: String| (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, what);
+    let topic = broker.topics.find(name).ok_or_else(|| unknown(format!("Unable to find a topic named {name}.")))?;
+    let key = (topic.id, index);
+    let partition =
+        topic.partition(index).ok_or_else(|| unknown(format!("Unable to find partition {name}:{index}.")))?;
+    let target: Option<Vec<NodeId>> =
+        asked.replicas.as_ref().map(|ids| ids.iter().map(|id| NodeId::new(id.0)).collect());
+    if let Some(target) = &target {
+        check(broker, target)?;
+        if !may_resize && target.len() != partition.replicas.len() {
+            let (from, to) = (partition.replicas.len(), target.len());
+            let reason = format!("The replication factor is changed from {from} to {to}");
+            return Err((ErrorCode::INVALID_REPLICATION_FACTOR, reason));
+        }
+    }
+    let nodes = broker.nodes.clone();
+    let Some(partition) = broker.topics.find_id_mut(key.0).and_then(|topic| topic.partition_mut(index)) else {
+        return Ok(());
+    };
+    match target {
+        Some(target) => partition.reassign(target),
+        None if partition.cancel_reassignment() => {}
+        None => {
+            let code = ErrorCode::NO_REASSIGNMENT_IN_PROGRESS;
+            return Err((code, code.message().to_owned()));
+        }
+    }
+    partition.leave_removed(&nodes);
+    broker.replicate(key);
+    Ok(())
+}
+fn check(broker: &Broker, target: &[NodeId]) -> Result<(), (ErrorCode, String)> {
+    let invalid = |reason: String| (ErrorCode::INVALID_REPLICA_ASSIGNMENT, reason);
+    if target.is_empty() {
+        return Err(invalid("The manual partition assignment includes an empty replica list.".to_owned()));
+    }
+    let mut sorted = target.to_vec();
+    sorted.sort_unstable();
+    for pair in sorted.windows(2) {
+        if let [one, other] = pair
+            && one == other
+        {
+            return Err(invalid(format!("The manual partition assignment includes the broker {one} more than once.")));
+        }
+    }
+    if let Some(unknown) = sorted.iter().find(|id| broker.nodes.find(**id).is_none()) {
+        let reason =
+            format!("The manual partition assignment includes broker {unknown}, but no such broker is registered.");
+        return Err(invalid(reason));
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! ListPartitionReassignments (KIP-455), version 0: the moves under way.
+
+use super::Handler;
+use super::metadata::wire_ids;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use crate::broker::topics::topic::Topic;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::list_partition_reassignments_request::ListPartitionReassignmentsTopics;
+use millstream_protocol::messages::list_partition_reassignments_response::{
+    OngoingPartitionReassignment, OngoingTopicReassignment,
+};
+use millstream_protocol::messages::{
+    ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse, StrBytes, TopicName,
+};
+
+pub(super) struct ListPartitionReassignments;
+
+impl Handler for ListPartitionReassignments {
+    type Request = ListPartitionReassignmentsRequest;
+    fn handle(
+        broker: &mut Broker,
+        _: &Call,
+        request: ListPartitionReassignmentsRequest,
+    ) -> Answer<ListPartitionReassignmentsResponse> {
+        let topics = match &request.topics {
+            None => broker.topics.all().filter_map(|topic| describe(topic, |_| true)).collect(),
+            Some(asked) => asked.iter().filter_map(|asked| find(broker, asked)).collect(),
+        };
+        Answer::Reply(ListPartitionReassignmentsResponse::default().with_error_message(None).with_topics(topics))
+    }
+    fn refuse(_: &ListPartitionReassignmentsRequest, code: ErrorCode) -> ListPartitionReassignmentsResponse {
+        let message = Some(StrBytes::from_static_str(code.message()));
+        ListPartitionReassignmentsResponse::default().with_error_code(code.get()).with_error_message(message)
+    }
+}
+
+fn find(broker: &Broker, asked: &ListPartitionReassignmentsTopics) -> Option<OngoingTopicReassignment> {
+    let topic = broker.topics.find(&asked.name.0)?;
+    describe(topic, |index| asked.partition_indexes.contains(&index))
+}
+fn describe(topic: &Topic, is_asked: impl Fn(i32) -> bool) -> Option<OngoingTopicReassignment> {
+    let partitions: Vec<OngoingPartitionReassignment> = topic
+        .numbered()
+        .filter(|(index, _)| is_asked(*index))
+        .filter_map(|(index, partition)| {
+            let under_way = partition.reassignment.as_ref()?;
+            Some(
+                OngoingPartitionReassignment::default()
+                    .with_partition_index(index)
+                    .with_replicas(wire_ids(&partition.replicas))
+                    .with_adding_replicas(wire_ids(&under_way.adding))
+                    .with_removing_replicas(wire_ids(&under_way.removing)),
+            )
+        })
+        .collect();
+    let name = TopicName(topic.name.clone());
+    (!partitions.is_empty()).then(|| OngoingTopicReassignment::default().with_name(name).with_partitions(partitions))
+}

@@ -1,0 +1,67 @@
+//! Writing: what a batch must be, and answers that wait for followers.
+
+pub(crate) mod records;
+pub(crate) mod waits;
+
+use super::log::Appended;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::StrBytes;
+use millstream_protocol::messages::produce_response::{BatchIndexAndErrorMessage, PartitionProduceResponse};
+
+/// Why a batch is not written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) code: ErrorCode,
+    /// Told only where Kafka has more to say than the code.
+    message: Option<String>,
+    /// The records at fault, by their place in the batch, with the reason (KIP-467).
+    records: Vec<(i32, String)>,
+    /// Whether the answer tells where the log starts: it does when the log itself refused.
+    pub(crate) is_of_log: bool,
+}
+impl From<ErrorCode> for Refusal {
+    fn from(code: ErrorCode) -> Self {
+        Self { code, message: None, records: Vec::new(), is_of_log: false }
+    }
+}
+impl Refusal {
+    /// What the log itself refuses.
+    pub(crate) fn of_log(code: ErrorCode) -> Self {
+        Self { is_of_log: true, ..Self::from(code) }
+    }
+    /// With a sentence of its own.
+    pub(crate) fn with_message(self, message: impl Into<String>) -> Self {
+        Self { message: Some(message.into()), ..self }
+    }
+    fn with_records(self, records: Vec<(i32, String)>) -> Self {
+        Self { records, ..self }
+    }
+    /// The answer for a partition whose log starts at `start`.
+    pub(crate) fn answer(self, index: i32, start: i64) -> PartitionProduceResponse {
+        let error = |(batch_index, message)| BatchIndexAndErrorMessage {
+            batch_index,
+            batch_index_error_message: Some(StrBytes::from_string(message)),
+            ..BatchIndexAndErrorMessage::default()
+        };
+        PartitionProduceResponse {
+            index,
+            error_code: self.code.get(),
+            base_offset: -1,
+            log_start_offset: if self.is_of_log { start } else { -1 },
+            record_errors: self.records.into_iter().map(error).collect(),
+            error_message: self.message.map(StrBytes::from_string),
+            ..PartitionProduceResponse::default()
+        }
+    }
+}
+
+/// The answer for a partition that took the batch.
+pub(crate) fn accepted(index: i32, appended: Appended, start: i64) -> PartitionProduceResponse {
+    PartitionProduceResponse {
+        index,
+        base_offset: appended.base_offset,
+        log_append_time_ms: appended.append_time,
+        log_start_offset: start,
+        ..PartitionProduceResponse::default()
+    }
+}

@@ -1,0 +1,187 @@
+//! What a producer's batch must be (Kafka's `ProduceRequest.validateRecords`, `UnifiedLog.append` and `LogValidator`), and what the topic's
+//! options make of it.
+
+use super::Refusal;
+use crate::broker::log::batch::{Batch, ZSTD};
+use crate::broker::topics::topic::Topic;
+use bytes::Bytes;
+use millstream_protocol::record::{BatchBuilder, DecodedBatch, RecordView, Stamp, TimestampType};
+use millstream_protocol::{Compression, Compressor, Decompressor, ErrorCode};
+
+/// From this version of Produce on there is zstd (KIP-110).
+const ZSTD_SINCE: i16 = 7;
+/// Kafka names no more records than this in the batch's own message.
+const NAMED_ERRORS: usize = 3;
+/// What a record without a time has.
+const NO_TIMESTAMP: i64 = -1;
+
+/// What a topic asks of its records.
+#[derive(Debug, Clone)]
+pub(crate) struct RecordRules {
+    name: String,
+    max_message_bytes: usize,
+    has_append_time: bool,
+    is_compacted: bool,
+    before_max_ms: i64,
+    after_max_ms: i64,
+    codec: Option<Compression>,
+    level: Option<i32>,
+}
+impl RecordRules {
+    pub(crate) fn of(topic: &Topic, partition: i32) -> Self {
+        let number = |name: &str| topic.config(name).parse().unwrap_or(i64::MAX);
+        let codec = codec_named(topic.config("compression.type"));
+        Self {
+            name: format!("{}-{partition}", topic.name),
+            max_message_bytes: topic.max_message_bytes(),
+            has_append_time: topic.has_append_time(),
+            is_compacted: topic.is_compacted(),
+            before_max_ms: number("message.timestamp.before.max.ms"),
+            after_max_ms: number("message.timestamp.after.max.ms"),
+            level: codec.and_then(|codec| level_of(topic, codec)),
+            codec,
+        }
+    }
+    /// Whether records get the broker's time.
+    pub(crate) fn has_append_time(&self) -> bool {
+        self.has_append_time
+    }
+}
+fn codec_named(name: &str) -> Option<Compression> {
+    match name {
+        "producer" => None,
+        "uncompressed" => Some(Compression::None),
+        other => Compression::ALL.into_iter().find(|codec| codec.name() == other),
+    }
+}
+fn level_of(topic: &Topic, codec: Compression) -> Option<i32> {
+    let level: i32 = topic.config(&format!("compression.{}.level", codec.name())).parse().ok()?;
+    let (least, most) = codec.levels()?;
+    (least..=most).contains(&level).then_some(level)
+}
+
+/// Reads and checks the bytes that a producer sent for a partition, and rewrites them where the topic wants another codec.
+pub(crate) fn accept(
+    bytes: &Bytes,
+    version: i16,
+    now: i64,
+    rules: &RecordRules,
+    decompressor: &mut Decompressor,
+) -> Result<Batch, Refusal> {
+    let batch = Batch::parse(bytes)?;
+    check_codec(&batch, version)?;
+    check_header(&batch, rules)?;
+    batch.check_crc()?;
+    check_counts(&batch)?;
+    let decoded = batch.decode(decompressor).map_err(|_| Refusal::of_log(ErrorCode::INVALID_RECORD))?;
+    check_records(&decoded, now, rules)?;
+    match rules.codec {
+        Some(codec) if codec.id() != batch.codec_id() => recode(&batch, &decoded, codec, rules),
+        _ => Ok(batch),
+    }
+}
+fn check_codec(batch: &Batch, version: i16) -> Result<(), ErrorCode> {
+    match batch.codec_id() {
+        ZSTD if version < ZSTD_SINCE => Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE),
+        0..=ZSTD => Ok(()),
+        _ => Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE),
+    }
+}
+fn check_header(batch: &Batch, rules: &RecordRules) -> Result<(), Refusal> {
+    if batch.base_offset != 0 {
+        return Err(Refusal::of_log(ErrorCode::INVALID_RECORD));
+    }
+    if batch.bytes().len() > rules.max_message_bytes {
+        return Err(ErrorCode::MESSAGE_TOO_LARGE.into());
+    }
+    Ok(())
+}
+fn check_counts(batch: &Batch) -> Result<(), Refusal> {
+    let is_dense = batch.count >= 1 && batch.last_offset_delta.checked_add(1) == Some(batch.count);
+    if is_dense && !batch.is_control() && (!batch.has_producer() || batch.base_sequence >= 0) {
+        return Ok(());
+    }
+    Err(Refusal::of_log(ErrorCode::INVALID_RECORD))
+}
+
+fn check_records(decoded: &DecodedBatch, now: i64, rules: &RecordRules) -> Result<(), Refusal> {
+    let sets_append_time = decoded.header().timestamp_type() == TimestampType::LogAppendTime;
+    let wrong_key = |record: &RecordView<'_>| {
+        let reason = || format!("Compacted topic cannot accept message without key in topic partition {}.", rules.name);
+        (rules.is_compacted && record.key.is_none()).then(reason)
+    };
+    let wrong_time = |record: &RecordView<'_>| {
+        if rules.has_append_time {
+            return None;
+        }
+        if sets_append_time {
+            let reason = "Invalid timestamp type in message. Producer should not set timestamp type to LogAppendTime.";
+            return Some(reason.to_owned());
+        }
+        let time = record.timestamp.as_millis();
+        let is_wrong = time != NO_TIMESTAMP
+            && (now.saturating_sub(time) > rules.before_max_ms || time.saturating_sub(now) > rules.after_max_ms);
+        is_wrong.then(|| {
+            let (from, to) = (now.wrapping_sub(rules.before_max_ms), now.wrapping_add(rules.after_max_ms));
+            let offset = record.offset;
+            format!(
+                "Timestamp {time} of message with offset {offset} is out of range. The timestamp should be within [{from}, {to}]"
+            )
+        })
+    };
+    let mut errors = Vec::new();
+    let mut is_about_time = None;
+    for (index, record) in (0..).zip(decoded.iter()) {
+        let (key, time) = (wrong_key(&record), wrong_time(&record));
+        if let Some(reason) = key.clone().or(time) {
+            is_about_time.get_or_insert(key.is_none());
+            errors.push((index, reason));
+        }
+    }
+    is_about_time.map_or(Ok(()), |is_about_time| Err(records_refused(errors, is_about_time)))
+}
+fn records_refused(errors: Vec<(i32, String)>, is_about_time: bool) -> Refusal {
+    if is_about_time {
+        let message = "One or more records have been rejected due to invalid timestamp";
+        return Refusal::of_log(ErrorCode::INVALID_TIMESTAMP).with_message(message).with_records(errors);
+    }
+    let named = errors.iter().take(NAMED_ERRORS);
+    let named: Vec<String> =
+        named.map(|(index, message)| format!("RecordError(batchIndex={index}, message='{message}')")).collect();
+    let message = format!(
+        "One or more records have been rejected due to {} record errors in total, and only showing the first three errors at most: [{}]",
+        errors.len(),
+        named.join(", ")
+    );
+    Refusal::of_log(ErrorCode::INVALID_RECORD).with_message(message).with_records(errors)
+}
+
+/// The same records under another codec.
+fn recode(batch: &Batch, decoded: &DecodedBatch, codec: Compression, rules: &RecordRules) -> Result<Batch, Refusal> {
+    let unusable = |_| Refusal::from(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE);
+    let mut compressor = Compressor::new(codec, rules.level).map_err(unusable)?;
+    let mut builder = BatchBuilder::with_capacity(decoded.payload().len());
+    for record in decoded.iter() {
+        let headers = record.headers.to_headers(decoded.payload());
+        let appended = builder.append(record.timestamp, record.key, record.value, &headers);
+        appended.map_err(|_| Refusal::from(ErrorCode::MESSAGE_TOO_LARGE))?;
+    }
+    let sealed = builder.seal(&mut compressor).map_err(|_| Refusal::of_log(ErrorCode::UNKNOWN_SERVER_ERROR))?;
+    let recoded = Batch::parse(&sealed.into_bytes(&batch.stamp()))?;
+    if recoded.bytes().len() > rules.max_message_bytes {
+        return Err(ErrorCode::MESSAGE_TOO_LARGE.into());
+    }
+    Ok(recoded)
+}
+
+impl Batch {
+    /// Its producer and kind.
+    fn stamp(&self) -> Stamp {
+        let (id, epoch) = (self.producer_id.into(), self.producer_epoch.into());
+        if self.is_transactional() {
+            Stamp::transactional(id, epoch, self.base_sequence)
+        } else {
+            Stamp::idempotent(id, epoch, self.base_sequence)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What the controller and the followers do: elections, in-sync replicas, and whom it wakes when a partition's state changes.
+
+use super::Broker;
+use super::nodes::Nodes;
+use super::timers::TimerKey;
+use super::topics::PartitionKey;
+use super::topics::partition::{Election, Partition};
+use super::topics::topic::Topic;
+use millstream_protocol::NodeId;
+use std::time::Duration;
+
+impl Broker {
+    /// Something was appended, or a follower moved: lets followers fetch, and wakes whoever waits.
+    pub(crate) fn replicate(&mut self, key: PartitionKey) {
+        let now = self.now;
+        let Some(topic) = self.topics.find_id_mut(key.0) else { return };
+        let min_isr = topic.min_isr();
+        let Some(partition) = topic.partition_mut(key.1) else { return };
+        if partition.replicate(now, &self.nodes, min_isr) {
+            partition.leave_removed(&self.nodes);
+        }
+        let deadline = partition.next_lag_deadline(self.settings.replica_lag_max);
+        if deadline.is_some() {
+            self.timers.arm(TimerKey::Replicas(key), deadline);
+        }
+        self.wake_partition(key);
+    }
+    /// Whoever waits for a partition is looked at.
+    fn wake_partition(&mut self, key: PartitionKey) {
+        self.wake_produces(key);
+        self.wake_fetches(key);
+    }
+    /// A follower may have been behind for too long.
+    pub(crate) fn handle_replica_time(&mut self, key: PartitionKey) {
+        let (now, max) = (self.now, self.settings.replica_lag_max);
+        let Some(topic) = self.topics.find_id_mut(key.0) else { return };
+        let min_isr = topic.min_isr();
+        if let Some(partition) = topic.partition_mut(key.1) {
+            partition.expel_lagging(now, max, min_isr);
+        }
+        self.replicate(key);
+    }
+    /// Does something to every partition, then lets each go on from there.
+    fn change_all(&mut self, mut change: impl FnMut(&mut Partition, &Nodes, usize, Election)) {
+        let mut keys = Vec::new();
+        for topic in self.topics.all_mut() {
+            let (min_isr, election) = (topic.min_isr(), topic.election());
+            topic.partitions.iter_mut().for_each(|partition| change(partition, &self.nodes, min_isr, election));
+            keys.extend((0..).take(topic.partitions.len()).map(|index| (topic.id, index)));
+        }
+        keys.into_iter().for_each(|key| self.replicate(key));
+    }
+    /// A node is gone: others lead what it led, if they may.
+    pub(crate) fn lose_node(&mut self, node: NodeId) {
+        self.change_all(|partition, nodes, min_isr, election| {
+            let was_in_sync = partition.lose(node, min_isr);
+            if was_in_sync || partition.leader == Some(node) {
+                partition.elect(nodes, election);
+            }
+        });
+    }
+    /// A node is back: it follows, or leads what nobody leads, if it may.
+    pub(crate) fn gain_node(&mut self) {
+        self.change_all(|partition, nodes, _, election| {
+            if partition.leader.is_none() {
+                partition.elect(nodes, election);
+            }
+        });
+    }
+    /// A node stands still: its followers fetch nothing. When its session with the controller is over, others lead what it led.
+    pub(crate) fn stall_node(&mut self, node: NodeId) {
+        self.nodes.set_paused(node, true);
+        self.timers.arm(TimerKey::Session(node), Some(self.now + self.settings.broker_session_timeout));
+    }
+    /// It goes on.
+    pub(crate) fn unstall_node(&mut self, node: NodeId) {
+        self.timers.arm(TimerKey::Session(node), None);
+        self.nodes.set_paused(node, false);
+        self.nodes.set_up(node, true);
+        self.gain_node();
+    }
+    /// A stalled node's session is over (`broker.session.timeout.ms`).
+    pub(crate) fn handle_session_time(&mut self, node: NodeId) {
+        self.nodes.set_up(node, false);
+        self.lose_node(node);
+        self.wake_all_fetches();
+    }
+    /// Lets a follower of a partition fall behind from here on, or lets it fetch again. Says whether there is such a replica.
+    pub(crate) fn hold_replica(&mut self, topic: &str, partition: i32, replica: NodeId, holds: bool) -> bool {
+        self.change_replica(topic, partition, |partition, _| partition.hold(replica, holds))
+    }
+    /// Lets a follower that is held fetch up to an offset. Says whether there is such a replica.
+    pub(crate) fn advance_replica(&mut self, topic: &str, partition: i32, replica: NodeId, until: i64) -> bool {
+        self.change_replica(topic, partition, |partition, _| partition.let_fetch(replica, until))
+    }
+    /// Does something to a partition, lets it go on from there, and says what the change said; no where there is no such partition.
+    pub(crate) fn change_replica(
+        &mut self,
+        topic: &str,
+        index: i32,
+        change: impl FnOnce(&mut Partition, &Nodes) -> bool,
+    ) -> bool {
+        let Some(topic) = self.topics.find_mut(topic) else { return false };
+        let key = (topic.id, index);
+        let changed = topic.partition_mut(index).is_some_and(|partition| change(partition, &self.nodes));
+        self.replicate(key);
+        changed
+    }
+    /// Chooses a leader among replicas that are up, whatever they have of the log. Says whether there is a leader now.
+    pub(crate) fn elect_unclean(&mut self, topic: &str, index: i32) -> bool {
+        self.change_replica(topic, index, |partition, nodes| {
+            partition.elect(nodes, Election::Unclean);
+            partition.leader.is_some()
+        })
+    }
+    /// Lets another node lead a partition, with its own copy of the log; says whether there are such a partition and node.
+    pub(crate) fn move_leader(&mut self, topic: &str, index: i32, to: NodeId) -> bool {
+        if !self.nodes.is_up(to) {
+            return false;
+        }
+        let adds = |partition: &mut Partition, _: &Nodes| {
+            partition.add_replica(to);
+            true
+        };
+        // Who has not been a replica fetches all there is first.
+        self.change_replica(topic, index, adds)
+            && self.change_replica(topic, index, |partition, nodes| {
+                partition.lead(Some(to), nodes);
+                true
+            })
+    }
+}
+
+impl Topic {
+    /// `min.insync.replicas`.
+    pub(crate) fn min_isr(&self) -> usize {
+        self.config("min.insync.replicas").parse().unwrap_or(1)
+    }
+    /// `unclean.leader.election.enable`.
+    pub(crate) fn election(&self) -> Election {
+        if self.config("unclean.leader.election.enable") == "true" { Election::Unclean } else { Election::Clean }
+    }
+}
+
+/// Kafka's default for `replica.lag.time.max.ms`.
+pub(crate) const LAG_MAX: Duration = Duration::from_secs(30);
