@@ -2,14 +2,18 @@
 
 mod broker;
 mod cluster;
+#[cfg(feature = "driver")]
 mod driver;
 pub mod faults;
+mod network;
 
 pub use broker::SecurityProtocol;
 pub use cluster::{
-    AnyRequest, ApiCoverage, ClusterRecord, Coverage, Expectation, FaultRule, LoggedRequest, Outcome, Parked, Reaction,
-    RequestLog, StartError, TestCluster, TestClusterBuilder, VersionCoverage,
+    AnyRequest, ApiCoverage, ClusterRecord, Coverage, Expectation, FaultRule, LinkControl, LoggedRequest, Outcome,
+    Parked, Reaction, RequestLog, StartError, TestCluster, TestClusterBuilder, VersionCoverage,
 };
 #[cfg(feature = "tls")]
 pub use cluster::{ClientCertificate, ClusterTls, TlsFiles};
+#[cfg(feature = "driver")]
 pub use driver::{DriverOptions, DriverRecord, TestInput, TestOutput, TopologyTestDriver};
+pub use network::{LinkConditions, Way};

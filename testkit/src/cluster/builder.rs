@@ -5,13 +5,18 @@ use super::clock::Clock;
 use super::door::Doors;
 use super::node::Nodes;
 use super::shared::Shared;
-use super::thread::ClusterThread;
+use super::thread::Host;
 use crate::broker::{Broker, Endpoint, Node, SecurityProtocol, Settings, check_name};
+use crate::network::Links;
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
+
+/// The port of the first listener of every broker in memory.
+const MEMORY_PORT: u16 = 9092;
+const NO_BROKERS: &str = "a cluster has at least one broker";
 
 /// Why a cluster did not start: an option or a name that is wrong, a port that is taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +31,8 @@ pub struct TestClusterBuilder {
     port: u16,
     topics: Vec<(String, usize)>,
     configs: Vec<(String, String)>,
+    seed: Option<u64>,
+    in_memory: bool,
     pub(super) listeners: Vec<(String, SecurityProtocol)>,
     pub(super) users: Vec<(String, String)>,
     pub(super) uses_sasl: bool,
@@ -41,6 +48,8 @@ impl TestClusterBuilder {
             topics: Vec::new(),
             configs: Vec::new(),
             racks: Vec::new(),
+            seed: None,
+            in_memory: false,
             listeners: Vec::new(),
             users: Vec::new(),
             uses_sasl: false,
@@ -75,6 +84,20 @@ impl TestClusterBuilder {
         self.configs.push((key.to_owned(), value.to_owned()));
         self
     }
+    /// Where ids, names and jitter come from: with the same seed they are the same. Default: another one each time.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+    /// Without sockets and without a thread: clients made from `&cluster` reach it inside the process, and all wait by the clock of the
+    /// test's runtime. Under `#[tokio::test(start_paused = true)]` time then passes only when everybody waits, and minutes take milliseconds.
+    ///
+    /// The test's runtime must have one thread; threads that clients would have of their own become tasks of it.
+    #[cfg(feature = "client")]
+    pub fn in_memory(mut self) -> Self {
+        self.in_memory = true;
+        self
+    }
     /// Starts it.
     ///
     /// # Cancel safety
@@ -104,27 +127,20 @@ impl TestClusterBuilder {
         settings.protocols = listeners.iter().map(|(_, protocol)| *protocol).collect();
         self.topics.iter().try_for_each(|(name, _)| check_name(name)).map_err(|(_, reason)| reason)?;
         let doors = Doors::new(&settings)?;
-        let sockets = self.listen(listeners.len())?;
-        let addresses = addresses(&sockets)?;
+        let sockets = if self.in_memory { Vec::new() } else { self.listen(listeners.len())? };
+        let addresses = if self.in_memory { self.in_memory_at(listeners.len())? } else { addresses(&sockets)? };
         let clock = Clock::start();
-        let mut broker = Broker::new(
-            settings,
-            describe(&addresses, &self.racks),
-            RandomState::new().hash_one(&addresses),
-            clock.now(),
-        );
+        let seed = self.seed.unwrap_or_else(|| RandomState::new().hash_one(&addresses));
+        let mut broker = Broker::new(settings, describe(&addresses, &self.racks), seed, clock.now());
         self.topics.iter().for_each(|(name, partitions)| {
             broker.create_topic(name, *partitions);
         });
         self.users.iter().for_each(|(name, password)| broker.add_user(name, password));
-        let shared = Arc::new(Shared::new(broker, clock));
-        let thread = ClusterThread::start(&shared).map_err(|error| format!("its thread does not start: {error}"))?;
-        let mut nodes = Nodes::new(thread.handle());
-        for (id, sockets) in (1..).map(NodeId::new).zip(sockets) {
-            for (door, socket) in doors.all().zip(sockets) {
-                nodes.add(id, door, socket, &shared).map_err(|error| format!("node {id} does not listen: {error}"))?;
-            }
-        }
+        let links = Links::new((1..).map(NodeId::new).take(addresses.len()));
+        let shared = Arc::new(Shared::new(broker, clock, links, seed));
+        let host = if self.in_memory { Host::beside(&shared) } else { Host::thread(&shared) };
+        let host = host.map_err(|error| format!("there is nothing for it to run on: {error}"))?;
+        let nodes = self.nodes(&host, &doors, sockets, &addresses, &shared)?;
         let bootstraps = listeners.into_iter().enumerate().map(|(at, (name, _))| (name, bootstrap(&addresses, at)));
         Ok(TestCluster {
             shared,
@@ -132,8 +148,43 @@ impl TestClusterBuilder {
             bootstraps: bootstraps.collect(),
             #[cfg(feature = "tls")]
             authority: doors.authority,
-            _thread: thread,
+            host,
         })
+    }
+    /// Lets all brokers listen.
+    fn nodes(
+        &self,
+        host: &Host,
+        doors: &Doors,
+        sockets: Vec<Vec<TcpListener>>,
+        addresses: &[Vec<SocketAddr>],
+        shared: &Arc<Shared>,
+    ) -> Result<Nodes, String> {
+        let mut nodes = Nodes::new(host);
+        let failed = |id: NodeId, error: std::io::Error| format!("node {id} does not listen: {error}");
+        for (id, sockets) in (1..).map(NodeId::new).zip(sockets) {
+            for (door, socket) in doors.all().zip(sockets) {
+                nodes.add(id, door, socket, shared).map_err(|error| failed(id, error))?;
+            }
+        }
+        #[cfg(feature = "client")]
+        for (id, addresses) in (1..).map(NodeId::new).zip(addresses).filter(|_| self.in_memory) {
+            for (door, address) in doors.all().zip(addresses) {
+                nodes.add_in_memory(id, door, *address, shared).map_err(|error| failed(id, error))?;
+            }
+        }
+        Ok(nodes)
+    }
+    /// Addresses of private use: nobody listens there, so that a client that is given them elsewhere finds out.
+    fn in_memory_at(&self, listeners: usize) -> Result<Vec<Vec<SocketAddr>>, String> {
+        if self.brokers == 0 {
+            return Err(NO_BROKERS.to_owned());
+        }
+        let of_broker = |id: u8| {
+            let ports = (MEMORY_PORT..).take(listeners);
+            ports.map(|port| SocketAddr::from((Ipv4Addr::new(10, 0, 0, id), port))).collect()
+        };
+        Ok((1..=u8::MAX).map(of_broker).take(self.brokers).collect())
     }
     fn settings(&self) -> Result<Settings, String> {
         let mut settings = Settings::new(self.brokers);
@@ -143,7 +194,7 @@ impl TestClusterBuilder {
     /// For each broker a socket for each listener: the first ones of all brokers in a row, then the second ones.
     fn listen(&self, listeners: usize) -> Result<Vec<Vec<TcpListener>>, String> {
         if self.brokers == 0 {
-            return Err("a cluster has at least one broker".to_owned());
+            return Err(NO_BROKERS.to_owned());
         }
         let of_broker = |broker| (0..listeners).map(|at| listen(self.port, at * self.brokers + broker)).collect();
         (0..self.brokers).map(of_broker).collect()

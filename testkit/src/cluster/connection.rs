@@ -2,9 +2,10 @@
 
 use super::shared::Shared;
 use crate::broker::{ConnectionId, ListenerId, Outcome, Peer};
+use crate::network::Client;
 use bytes::{Buf, Bytes};
 use millstream_protocol::NodeId;
-use millstream_protocol::frame::{Frame, FrameBuffer};
+use millstream_protocol::frame::{self, Frame, FrameBuffer};
 use millstream_protocol::messages::StrBytes;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -23,6 +24,8 @@ pub(super) struct At {
     pub(super) node: NodeId,
     pub(super) listener: ListenerId,
     pub(super) from: SocketAddr,
+    /// Where to say who the client is, for links that treat clients differently.
+    pub(super) client: Client,
 }
 
 /// Serves a connection until either side ends it. `certified` is whom its certificate names.
@@ -36,7 +39,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     let _registered = Registered { id, shared: &shared };
     let host = StrBytes::from_string(format!("/{}", at.from.ip()));
     let peer = Peer { listener: at.listener, certified, ..Peer::new(id, at.node, host) };
-    let mut connection = Connection { stream, buffer: FrameBuffer::new(MAX_REQUEST), outcomes };
+    let mut connection = Connection { stream, buffer: FrameBuffer::new(MAX_REQUEST), outcomes, client: at.client };
     // Whatever ends it, the peer sees an end of stream; there is nobody else to tell.
     let _ = connection.run(&peer, &shared).await;
 }
@@ -55,11 +58,15 @@ struct Connection<S> {
     stream: S,
     buffer: FrameBuffer,
     outcomes: mpsc::Receiver<Outcome>,
+    client: Client,
 }
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn run(&mut self, peer: &Peer, shared: &Shared) -> io::Result<()> {
         loop {
             while let Some(payload) = self.buffer.next_frame().map_err(io::Error::other)? {
+                if !self.client.is_known() {
+                    self.learn_client(&payload);
+                }
                 shared.handle(peer, &payload);
                 drop(payload);
                 match self.outcome().await? {
@@ -73,10 +80,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                         self.stream.flush().await?;
                     }
                     Outcome::Silence => {}
-                    Outcome::Close => return Ok(()),
+                    Outcome::Close => return self.stream.shutdown().await,
                 }
             }
             self.read().await?;
+        }
+    }
+    /// Clients say who they are in their requests; nothing is learnt from what is none.
+    fn learn_client(&self, payload: &Bytes) {
+        if let Ok(header) = frame::decode_request_header(payload) {
+            self.client.set(header.client_id().unwrap_or_default());
         }
     }
     async fn write(&mut self, frame: Frame) -> io::Result<()> {

@@ -3,10 +3,10 @@
 use super::connection;
 use super::shared::Shared;
 use crate::broker::{ListenerId, SecurityProtocol, Settings};
+use crate::network::{Line, Transport};
 use millstream_protocol::NodeId;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::net::TcpStream;
 
 /// A listener's way in; the same at every node.
 #[derive(Debug, Clone)]
@@ -58,10 +58,10 @@ impl Doors {
 
 impl Door {
     /// Serves a connection until either side ends it.
-    pub(super) async fn serve(self, stream: TcpStream, from: SocketAddr, node: NodeId, shared: Arc<Shared>) {
-        // Only latency is lost if it cannot be set.
-        let _ = stream.set_nodelay(true);
-        let at = connection::At { node, listener: self.listener, from };
+    pub(super) async fn serve<S: Transport>(self, stream: S, from: SocketAddr, node: NodeId, shared: Arc<Shared>) {
+        let Some(link) = shared.links().of(node) else { return };
+        let stream = Line::new(stream, Arc::clone(link), shared.next_seed());
+        let at = connection::At { node, listener: self.listener, from, client: stream.client() };
         match self.lock {
             Lock::None => connection::serve(stream, at, None, shared).await,
             #[cfg(feature = "tls")]

@@ -8,6 +8,7 @@ mod door;
 mod expectation;
 mod fault_rule;
 mod faults;
+mod link;
 mod logged;
 mod node;
 mod parked;
@@ -25,6 +26,7 @@ pub use builder::{StartError, TestClusterBuilder};
 pub use coverage::{ApiCoverage, Coverage, VersionCoverage};
 pub use expectation::Expectation;
 pub use fault_rule::{AnyRequest, FaultRule, Reaction};
+pub use link::LinkControl;
 pub use logged::{LoggedRequest, Outcome};
 pub use parked::Parked;
 pub use records::ClusterRecord;
@@ -33,13 +35,16 @@ pub use request_log::RequestLog;
 pub use tls::{ClientCertificate, ClusterTls, TlsFiles};
 
 use crate::broker::Broker;
-use millstream_client::ClientSource;
+#[cfg(feature = "client")]
+use crate::network::memory::MemoryRuntime;
+#[cfg(feature = "client")]
+use millstream_client::{Client, ClientSource};
 use millstream_protocol::TopicName;
 use node::Nodes;
 use shared::Shared;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use thread::ClusterThread;
+use thread::{Host, Place};
 
 /// How long a test waits for records before it is told what there is.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -68,7 +73,7 @@ pub struct TestCluster {
     #[cfg(feature = "tls")]
     authority: Option<tls::Authority>,
     // Last, so that the thread outlives what runs on it.
-    _thread: ClusterThread,
+    host: Host,
 }
 
 impl TestCluster {
@@ -202,6 +207,19 @@ impl TestCluster {
         RequestLog::new(self)
     }
 
+    /// Moves time on. With sockets it is the brokers' clock alone that jumps: sessions, transactions and retention run out, while clients
+    /// wait by theirs. In memory it is the one clock of the test's runtime: if it is paused, no
+    /// time is spent.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped early, time may have moved on or not.
+    pub async fn advance(&self, by: Duration) {
+        match self.host.place() {
+            Place::OwnThread => self.shared.advance(by),
+            Place::Caller => pass(by).await,
+        }
+    }
     fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {
         self.shared.with_broker(act)
     }
@@ -209,8 +227,31 @@ impl TestCluster {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+#[cfg(feature = "client")]
+impl TestCluster {
+    /// What clients of a cluster in memory run on: for a role that is not built from `&cluster`. None for a cluster with sockets, which
+    /// needs nothing special.
+    #[must_use]
+    pub fn runtime(&self) -> Option<Arc<dyn millstream_client::runtime::Runtime>> {
+        if self.host.place() == Place::OwnThread {
+            return None;
+        }
+        let network = self.nodes().network();
+        let seed = self.shared.seed();
+        Some(Arc::new(MemoryRuntime::new(network, self.host.handle(), seed, self.shared.now())))
+    }
+}
+#[cfg(feature = "client")]
 impl From<&TestCluster> for ClientSource {
     fn from(cluster: &TestCluster) -> Self {
-        Self::from(cluster.bootstrap_servers())
+        match cluster.runtime() {
+            Some(runtime) => Client::builder(cluster.bootstrap_servers()).runtime(runtime).into(),
+            None => Self::from(cluster.bootstrap_servers()),
+        }
     }
+}
+
+/// Lets time pass on a paused clock: whoever waits is woken in the order of their times.
+async fn pass(by: Duration) {
+    tokio::time::sleep(by).await;
 }

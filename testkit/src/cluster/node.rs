@@ -2,16 +2,21 @@
 
 use super::door::Door;
 use super::shared::Shared;
+use super::thread::{Host, Place};
+#[cfg(feature = "client")]
+use crate::network::memory::{MemoryListener, MemoryNetwork};
 use millstream_protocol::NodeId;
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 /// Before the next try to accept, when there was nothing to accept with.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -24,18 +29,31 @@ struct Listening {
     running: Option<Running>,
 }
 
+/// Where connections come from.
+#[derive(Debug)]
+pub(super) enum Socket {
+    Tcp(std::net::TcpListener),
+    #[cfg(feature = "client")]
+    Memory(MemoryListener),
+}
+
 /// A listener's task, and how to end it.
 #[derive(Debug)]
 struct Running {
     stop: oneshot::Sender<()>,
     ended: mpsc::Receiver<()>,
+    task: AbortHandle,
+    place: Place,
 }
 impl Running {
-    /// Ends the listener and its connections; they are gone when this returns.
+    /// Ends the listener and its connections. They are gone when this returns; on the caller's own thread, when that next waits.
     fn end(self) {
         drop(self.stop);
-        // An error says that the other half is gone: ended, too.
-        let _ = self.ended.recv();
+        match self.place {
+            // An error says that the other half is gone: ended, too.
+            Place::OwnThread => drop(self.ended.recv()),
+            Place::Caller => self.task.abort(),
+        }
     }
 }
 
@@ -43,11 +61,24 @@ impl Running {
 #[derive(Debug)]
 pub(super) struct Nodes {
     runtime: Handle,
+    place: Place,
+    #[cfg(feature = "client")]
+    network: MemoryNetwork,
     by_id: BTreeMap<NodeId, Vec<Listening>>,
 }
 impl Nodes {
-    pub(super) fn new(runtime: Handle) -> Self {
-        Self { runtime, by_id: BTreeMap::new() }
+    pub(super) fn new(host: &Host) -> Self {
+        Self {
+            runtime: host.handle(),
+            place: host.place(),
+            #[cfg(feature = "client")]
+            network: MemoryNetwork::default(),
+            by_id: BTreeMap::new(),
+        }
+    }
+    #[cfg(feature = "client")]
+    pub(super) fn network(&self) -> MemoryNetwork {
+        self.network.clone()
     }
     /// Lets a broker listen at one more place.
     pub(super) fn add(
@@ -58,28 +89,53 @@ impl Nodes {
         shared: &Arc<Shared>,
     ) -> io::Result<()> {
         let address = listener.local_addr()?;
-        let running = Some(self.run(id, &door, listener, shared)?);
+        let running = Some(self.run(id, &door, Socket::Tcp(listener), shared)?);
         self.by_id.entry(id).or_default().push(Listening { address, door, running });
         Ok(())
     }
-    fn run(
-        &self,
+    /// The same inside the process.
+    #[cfg(feature = "client")]
+    pub(super) fn add_in_memory(
+        &mut self,
         id: NodeId,
-        door: &Door,
-        listener: std::net::TcpListener,
+        door: Door,
+        address: SocketAddr,
         shared: &Arc<Shared>,
-    ) -> io::Result<Running> {
-        listener.set_nonblocking(true)?;
+    ) -> io::Result<()> {
+        let running = Some(self.run(id, &door, self.listen(id, address, shared)?, shared)?);
+        self.by_id.entry(id).or_default().push(Listening { address, door, running });
+        Ok(())
+    }
+    fn listen(&self, id: NodeId, address: SocketAddr, shared: &Shared) -> io::Result<Socket> {
+        match self.place {
+            Place::OwnThread => Ok(Socket::Tcp(std::net::TcpListener::bind(address)?)),
+            #[cfg(feature = "client")]
+            Place::Caller => {
+                let link = shared.links().of(id).map(Arc::clone).unwrap_or_default();
+                Ok(Socket::Memory(self.network.listen(address, link)))
+            }
+            #[cfg(not(feature = "client"))]
+            Place::Caller => Err(io::Error::other(format!("node {id} of {shared:?} has no network"))),
+        }
+    }
+    fn run(&self, id: NodeId, door: &Door, socket: Socket, shared: &Arc<Shared>) -> io::Result<Running> {
         let _inside = self.runtime.enter();
-        let listener = TcpListener::from_std(listener)?;
+        let listener = match socket {
+            Socket::Tcp(listener) => {
+                listener.set_nonblocking(true)?;
+                Listener::Tcp(TcpListener::from_std(listener)?)
+            }
+            #[cfg(feature = "client")]
+            Socket::Memory(listener) => Listener::Memory(listener),
+        };
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = mpsc::channel();
         let (door, shared) = (door.clone(), Arc::clone(shared));
-        self.runtime.spawn(async move {
+        let task = self.runtime.spawn(async move {
             accept(listener, id, door, shared, stopped).await;
             drop(end);
         });
-        Ok(Running { stop, ended })
+        Ok(Running { stop, ended, task: task.abort_handle(), place: self.place })
     }
     /// Ends a broker's listeners and their connections.
     pub(super) fn crash(&mut self, id: NodeId) {
@@ -89,8 +145,8 @@ impl Nodes {
     pub(super) fn restart(&mut self, id: NodeId, shared: &Arc<Shared>) -> io::Result<()> {
         let mut all = std::mem::take(self.find(id));
         let listens = all.iter_mut().filter(|listening| listening.running.is_none()).try_for_each(|listening| {
-            let listener = std::net::TcpListener::bind(listening.address)?;
-            listening.running = Some(self.run(id, &listening.door, listener, shared)?);
+            let socket = self.listen(id, listening.address, shared)?;
+            listening.running = Some(self.run(id, &listening.door, socket, shared)?);
             Ok(())
         });
         *self.find(id) = all;
@@ -109,8 +165,37 @@ impl Drop for Nodes {
     }
 }
 
+/// A listener inside a runtime.
+enum Listener {
+    Tcp(TcpListener),
+    #[cfg(feature = "client")]
+    Memory(MemoryListener),
+}
+/// A connection's life.
+type Serving = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Listener {
+    /// Waits for a connection; what is returned serves it.
+    async fn accept(&mut self, node: NodeId, door: &Door, shared: &Arc<Shared>) -> io::Result<Serving> {
+        let (door, shared) = (door.clone(), Arc::clone(shared));
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, from) = listener.accept().await?;
+                // Only latency is lost if it cannot be set.
+                let _ = stream.set_nodelay(true);
+                Ok(Box::pin(door.serve(stream, from, node, shared)))
+            }
+            #[cfg(feature = "client")]
+            Self::Memory(listener) => {
+                let (stream, from) = listener.accept().await?;
+                Ok(Box::pin(door.serve(stream, from, node, shared)))
+            }
+        }
+    }
+}
+
 async fn accept(
-    listener: TcpListener,
+    mut listener: Listener,
     node: NodeId,
     door: Door,
     shared: Arc<Shared>,
@@ -120,9 +205,9 @@ async fn accept(
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, from)) => {
-                    connections.spawn(door.clone().serve(stream, from, node, Arc::clone(&shared)));
+            accepted = listener.accept(node, &door, &shared) => match accepted {
+                Ok(serving) => {
+                    connections.spawn(serving);
                 }
                 // Out of file descriptors, most likely: it passes.
                 Err(_) => tokio::time::sleep(PAUSE).await,

@@ -2,16 +2,22 @@
 
 use super::clock::Clock;
 use crate::broker::{Broker, ConnectionId, Outcome, Peer};
+use crate::network::Links;
 use bytes::Bytes;
 use millstream_protocol::Timestamp;
 use millstream_protocol::hash::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 #[derive(Debug)]
 pub(super) struct Shared {
     state: Mutex<State>,
     clock: Clock,
+    links: Links,
+    seed: u64,
+    seeds_given: AtomicU64,
     deadline: watch::Sender<Option<Timestamp>>,
     changes: watch::Sender<()>,
 }
@@ -24,9 +30,31 @@ struct State {
 }
 
 impl Shared {
-    pub(super) fn new(broker: Broker, clock: Clock) -> Self {
+    pub(super) fn new(broker: Broker, clock: Clock, links: Links, seed: u64) -> Self {
         let state = State { broker, connections: HashMap::default(), next_connection: 0 };
-        Self { state: Mutex::new(state), clock, deadline: watch::Sender::new(None), changes: watch::Sender::new(()) }
+        let (deadline, changes) = (watch::Sender::new(None), watch::Sender::new(()));
+        Self { state: Mutex::new(state), clock, links, seed, seeds_given: AtomicU64::new(1), deadline, changes }
+    }
+    pub(super) fn links(&self) -> &Links {
+        &self.links
+    }
+    /// What chance in this cluster comes from.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+    /// Another seed each time.
+    pub(super) fn next_seed(&self) -> u64 {
+        self.seed ^ self.seeds_given.fetch_add(1, Ordering::Relaxed)
+    }
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+    /// Moves the brokers' clock on, and lets them do what is due then.
+    pub(super) fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+        self.handle_time();
+        // Whoever waits for the deadline measures again.
+        self.deadline.send_modify(|_| {});
     }
     /// Registers a connection. It has one request open at a time, so that its queue holds one reply.
     pub(super) fn connect(&self) -> (ConnectionId, mpsc::Receiver<Outcome>) {
@@ -82,7 +110,7 @@ impl Shared {
             let deadline = *deadlines.borrow_and_update();
             let due = async {
                 match deadline {
-                    Some(at) => tokio::time::sleep_until(self.clock.instant_of(at).into()).await,
+                    Some(at) => tokio::time::sleep_until(self.clock.instant_of(at)).await,
                     None => std::future::pending().await,
                 }
             };

@@ -10,7 +10,7 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use std::io;
 use std::sync::Arc;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
@@ -37,10 +37,10 @@ impl Acceptor {
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
     /// Shakes hands; whom the client's certificate names, if it showed one.
-    pub(in crate::cluster) async fn accept(
+    pub(in crate::cluster) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
         self,
-        stream: TcpStream,
-    ) -> io::Result<(TlsStream<TcpStream>, Option<StrBytes>)> {
+        stream: S,
+    ) -> io::Result<(TlsStream<S>, Option<StrBytes>)> {
         let stream = self.0.accept(stream).await?;
         let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
         let name = certificate.and_then(|certificate| name::of_subject(certificate)).map(StrBytes::from_string);
