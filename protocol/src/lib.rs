@@ -12,10 +12,15 @@ mod guard;
 pub mod hash;
 mod headers;
 mod ids;
+#[cfg(test)]
+#[path = "../tests/wire/memory.rs"]
+mod memory;
 pub mod messages;
 mod murmur2;
 pub mod picture;
 pub mod record;
+#[cfg(test)]
+mod sampled;
 mod timestamp;
 mod topic;
 
@@ -27,3 +32,7 @@ pub use ids::{LeaderEpoch, NodeId, Offset, PartitionId, ProducerEpoch, ProducerI
 pub use murmur2::{murmur2, partition_for_key};
 pub use timestamp::Timestamp;
 pub use topic::{TopicName, TopicPartition};
+
+#[cfg(test)]
+#[global_allocator]
+static COUNTING: memory::Counting = memory::Counting;

@@ -5,26 +5,24 @@
 //! `what_the_guard_accepts_is_read_within_its_limit` holds the decoders to it.
 
 use super::shape::{Field, Kind};
+use crate::messages::{RecordData, TaggedFields};
+use bytes::Bytes;
 
 /// A leaf of the map that a struct keeps its unknown tagged fields in, a share of its inner nodes included.
 pub(super) const UNKNOWN_TAG: usize = 420;
 /// What every message costs: handles of the frame's memory, and the like.
 pub(super) const MESSAGE: usize = 256;
-/// `StrBytes`, `Bytes` and `RecordData`, null or not.
-const BYTES: usize = 32;
-/// `Vec`, null or not, and the map of unknown tagged fields.
-const VEC: usize = 24;
-
 /// A value in its struct or array.
-pub(super) fn size_of(kind: Kind) -> usize {
+pub(super) fn size_in_memory(kind: Kind) -> usize {
     match kind {
         Kind::Bool | Kind::Int8 => 1,
         Kind::Int16 | Kind::Uint16 => 2,
         Kind::Int32 => 4,
         Kind::Int64 | Kind::Float64 => 8,
         Kind::Uuid => 16,
-        Kind::String | Kind::ClassicString | Kind::Bytes | Kind::Records => BYTES,
-        Kind::Array(_) => VEC,
+        Kind::String | Kind::ClassicString | Kind::Bytes => size_of::<Option<Bytes>>(),
+        Kind::Records => size_of::<RecordData>(),
+        Kind::Array(_) => size_of::<Option<Vec<u8>>>(),
         Kind::Struct(fields) => size_of_struct(fields),
     }
 }
@@ -34,9 +32,9 @@ pub(super) fn size_of(kind: Kind) -> usize {
 fn size_of_struct(fields: &[Field]) -> usize {
     let of_field = |field: &Field| {
         let mark = if field.nullable.is_empty() || !matches!(field.kind, Kind::Struct(_)) { 0 } else { 8 };
-        size_of(field.kind) + mark
+        size_in_memory(field.kind) + mark
     };
-    (fields.iter().map(of_field).sum::<usize>() + VEC).next_multiple_of(8)
+    (fields.iter().map(of_field).sum::<usize>() + size_of::<TaggedFields>()).next_multiple_of(8)
 }
 
 /// Whether a message's topic names are copied out of the frame: those of ours that clients keep.

@@ -197,7 +197,7 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
         let count = if self.flexible { self.at.compact_length()? } else { self.at.length32()? };
         let Some(count) = count else { return self.null(nullable, start) };
         self.check_count(count, element, start)?;
-        self.counts.memory = self.counts.memory.saturating_add(count.saturating_mul(cost::size_of(element)));
+        self.counts.memory = self.counts.memory.saturating_add(count.saturating_mul(cost::size_in_memory(element)));
         self.descend()?;
         self.visit.open_array(count);
         match element.fixed_size() {
