@@ -1,6 +1,7 @@
 //! What can be wrong with a message, and where.
 
 use crate::ApiKey;
+use crate::picture::excerpt;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -14,16 +15,23 @@ struct Detail {
     // Such as `.topics[2].partitions`: each part with what leads to it.
     path: String,
     offset: Option<usize>,
+    /// The bytes around the offset, to be shown.
+    excerpt: Option<String>,
 }
 
 impl Malformed {
     #[cold]
     pub(crate) fn new(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Detail { reason: reason.into(), path: String::new(), offset: None }))
+        Self(Box::new(Detail { reason: reason.into(), path: String::new(), offset: None, excerpt: None }))
     }
     /// How many bytes after the body's first.
     pub(crate) fn at_offset(mut self, offset: usize) -> Self {
         self.0.offset = Some(offset);
+        self
+    }
+    /// This went wrong within these bytes: an error shows those at its offset.
+    pub(crate) fn within(mut self, body: &[u8]) -> Self {
+        self.0.excerpt = self.0.offset.map(|offset| excerpt(body, offset));
         self
     }
     /// This went wrong inside of the field of this name.
@@ -41,6 +49,14 @@ impl Malformed {
     }
     pub(crate) fn has_offset(&self) -> bool {
         self.0.offset.is_some()
+    }
+    /// How many bytes after the body's first, if anybody knew it.
+    pub(crate) const fn offset(&self) -> Option<usize> {
+        self.0.offset
+    }
+    /// What is wrong.
+    pub(crate) fn reason(&self) -> &str {
+        &self.0.reason
     }
     /// The path to the field, if anybody knew it.
     pub(crate) fn field(&self) -> Option<&str> {
@@ -68,6 +84,8 @@ pub(crate) enum Site {
     ResponseHeader(ApiKey, i16),
     /// A schema that travels inside other messages.
     Embedded(&'static str, i16),
+    /// Batches of records.
+    Records,
 }
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,13 +95,14 @@ impl fmt::Display for Site {
             Self::RequestHeader => f.write_str("a request's header"),
             Self::ResponseHeader(api, version) => write!(f, "the header of a {api} response, version {version}"),
             Self::Embedded(name, version) => write!(f, "{name}, version {version}"),
+            Self::Records => f.write_str("record batches"),
         }
     }
 }
 
 /// Bytes that are not the message that they should be.
 ///
-/// `Display` names the message, its version, the field and the byte where known.
+/// `Display` names the message, its version, the field and the byte where known, and shows the bytes there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeError(Box<(Site, Malformed)>);
 
@@ -101,6 +120,12 @@ impl DecodeError {
     pub fn offset(&self) -> Option<usize> {
         self.0.1.0.offset
     }
+    /// The bytes around the one in question where known, such as `… 00 01 67 > 7f ff ff ff …`: it is the one behind the
+    /// mark.
+    #[must_use]
+    pub fn excerpt(&self) -> Option<&str> {
+        self.0.1.0.excerpt.as_deref()
+    }
     /// What is wrong with it.
     #[must_use]
     pub fn reason(&self) -> &str {
@@ -109,7 +134,8 @@ impl DecodeError {
 }
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read {}: {}", self.0.0, self.0.1)
+        write!(f, "cannot read {}: {}", self.0.0, self.0.1)?;
+        self.excerpt().map_or(Ok(()), |excerpt| write!(f, "; the bytes there: {excerpt}"))
     }
 }
 impl std::error::Error for DecodeError {}

@@ -4,6 +4,7 @@ use super::{
     DecodeError, Embedded, EncodeError, EndTxnMarker, KRaftVersionRecord, LeaderChangeMessage, SnapshotFooterRecord,
     SnapshotHeaderRecord, VotersRecord,
 };
+use crate::guard::Shape;
 use crate::record::ControlKind;
 use bytes::Bytes;
 
@@ -73,5 +74,22 @@ impl ControlBody {
             Self::KraftVersion(body) => body.encode(version),
             Self::Voters(body) => body.encode(version),
         }
+    }
+
+    /// The shape of a kind's body.
+    pub(crate) const fn shape(kind: ControlKind) -> Option<&'static Shape> {
+        match kind {
+            ControlKind::Abort | ControlKind::Commit => Some(EndTxnMarker::SCHEMA.shape),
+            ControlKind::LeaderChange => Some(LeaderChangeMessage::SCHEMA.shape),
+            ControlKind::SnapshotHeader => Some(SnapshotHeaderRecord::SCHEMA.shape),
+            ControlKind::SnapshotFooter => Some(SnapshotFooterRecord::SCHEMA.shape),
+            ControlKind::KraftVersion => Some(KRaftVersionRecord::SCHEMA.shape),
+            ControlKind::KraftVoters => Some(VotersRecord::SCHEMA.shape),
+            ControlKind::Other(_) => None,
+        }
+    }
+    /// Whether the version of a body of this shape is its first field.
+    pub(crate) fn has_no_prefix(shape: &Shape) -> bool {
+        shape.fields.first().is_some_and(|field| field.name == "version")
     }
 }

@@ -1,6 +1,7 @@
 //! Records of the coordinators' logs: the key's first two bytes tell which schema key and value have.
 
 use super::{DecodeError, Embedded, EncodeError, Malformed, Site, schemas};
+use crate::guard::Shape;
 use bytes::Bytes;
 
 /// Makes the enums of a log's keys and values, and the way in by the record type.
@@ -31,6 +32,13 @@ macro_rules! log {
                 match record_type(stringify!($key), key)? {
                     $($record_type => schemas::$key_type::decode(key).map(|(_, key)| Self::$name(key)),)*
                     other => Err(unknown_type(stringify!($key), other)),
+                }
+            }
+            /// The shapes of key and value of a record type.
+            pub(crate) fn shapes(record_type: i16) -> Option<(&'static Shape, &'static Shape)> {
+                match record_type {
+                    $($record_type => Some((schemas::$key_type::SCHEMA.shape, schemas::$value_type::SCHEMA.shape)),)*
+                    _ => None,
                 }
             }
             /// The record's type.

@@ -96,7 +96,7 @@ pub trait Embedded: DataBody + Clone + Default + PartialEq + std::fmt::Debug + S
         let read = guard::check(Self::SCHEMA.shape, version, body, &Limits::DEFAULT).and_then(|(checked, _)| {
             Self::read(version, checked).map_err(|refused| explain(Self::SCHEMA.shape, version, &kept, refused))
         });
-        read.map_err(|malformed| DecodeError::new(Site::Embedded(Self::NAME, version), malformed))
+        read.map_err(|malformed| DecodeError::new(Site::Embedded(Self::NAME, version), malformed.within(&kept)))
     }
 
     /// Prefix and body.
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(
             error,
             "cannot read ConsumerProtocolAssignment, version 0: field assignedPartitions at byte 0: 2147483647 \
-             elements, and room for 0 at most in the bytes left"
+             elements, and room for 0 at most in the bytes left; the bytes there: > 7f ff ff ff"
         );
     }
 }

@@ -63,7 +63,12 @@ impl Kind {
                 let explain = |refused| self.explain(shape, &kept, limits, refused);
                 Ok((decode(checked).map_err(explain)?, length))
             })
-            .map_err(|malformed| DecodeError::new(self.site(), malformed))
+            .map_err(|malformed| DecodeError::new(self.site(), self.shown(malformed, &kept)))
+    }
+
+    /// With the bytes at its place, unless they may be a password's.
+    fn shown(self, malformed: Malformed, body: &[u8]) -> Malformed {
+        if self.api == ApiKey::SASL_AUTHENTICATE { malformed } else { malformed.within(body) }
     }
 
     /// A better reason than the decoder's, if that does not know the field.

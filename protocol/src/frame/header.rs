@@ -60,7 +60,7 @@ impl RequestHeader {
 ///
 /// When the bytes are no header.
 pub fn decode_request_header(payload: &Bytes) -> Result<RequestHeader, DecodeError> {
-    read_request_header(payload).map_err(|malformed| DecodeError::new(Site::RequestHeader, malformed))
+    read_request_header(payload).map_err(|malformed| DecodeError::new(Site::RequestHeader, malformed.within(payload)))
 }
 
 fn read_request_header(payload: &Bytes) -> Result<RequestHeader, Malformed> {
@@ -104,7 +104,8 @@ pub(super) fn read_response_header(api: ApiKey, version: i16, payload: &[u8]) ->
         }
         Ok((id, walker.position()))
     };
-    read().map_err(|malformed| DecodeError::new(Site::ResponseHeader(api, version), malformed))
+    read()
+        .map_err(|malformed: Malformed| DecodeError::new(Site::ResponseHeader(api, version), malformed.within(payload)))
 }
 
 /// Appends a request's header; `Err` when the client id is too long for it.

@@ -19,7 +19,7 @@ mod walker;
 pub use limits::Limits;
 pub(crate) use shape::Shape;
 pub(crate) use shapes::{coordinator, embedded};
-pub(crate) use walk::{Value, Visit, Walked, walk};
+pub(crate) use walk::{Value, Visit, walk};
 pub(crate) use walker::Walker;
 
 use crate::ApiKey;

@@ -16,6 +16,8 @@ pub(crate) enum Value<'a> {
     Uuid(&'a [u8]),
     Text(&'a [u8]),
     Bytes(&'a [u8]),
+    /// Record batches.
+    Records(&'a [u8]),
 }
 
 /// Whoever wants to see what the walk meets. All moves do nothing unless written anew.
@@ -41,6 +43,10 @@ pub(crate) trait Visit<'a> {
     }
     /// Tagged fields begin, this many; their count stands at these bytes.
     fn open_tags(&mut self, _count: u32, _at: Range<usize>) {}
+    /// A tagged field that the shape knows; its number and size stand at these bytes, its field follows.
+    fn tag(&mut self, _tag: u32, _size: usize, _at: Range<usize>) {}
+    /// A struct that could be null is there: so says the byte here.
+    fn present(&mut self, _at: usize) {}
     /// Tagged fields end.
     fn close_tags(&mut self) {}
     /// A tagged field that the shape does not know, at these bytes.
@@ -148,7 +154,10 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
             let version = self.version;
             let known = fields.iter().find(|field| field.tagged.contains(version) && field.tag == tag);
             match known {
-                Some(field) => self.tagged_field(field, size)?,
+                Some(field) => {
+                    self.visit.tag(tag, size, start..self.at.position());
+                    self.tagged_field(field, size)?;
+                }
                 None => {
                     let content = self.at.take(size)?;
                     self.counts.unknown_tags += 1;
@@ -186,7 +195,10 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
     fn nullable_struct(&mut self, fields: &'static [Field]) -> Result<(), Malformed> {
         let at = self.at.position();
         match self.at.int8()? {
-            1 => self.fields(fields),
+            1 => {
+                self.visit.present(at);
+                self.fields(fields)
+            }
             -1 => self.visit.value(Value::Null),
             mark => Err(Malformed::new(format!("a struct marked {mark}, neither 1 nor -1")).at_offset(at)),
         }
@@ -246,11 +258,14 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
         };
         let Some(length) = length else { return self.null(nullable, start) };
         let content = self.at.take(length)?;
-        let text = matches!(kind, Kind::String | Kind::ClassicString);
-        if text && self.copies_text {
+        if matches!(kind, Kind::String | Kind::ClassicString) && self.copies_text {
             self.counts.memory = self.counts.memory.saturating_add(cost::copied_text(length));
         }
-        let value = if text { Value::Text(content) } else { Value::Bytes(content) };
+        let value = match kind {
+            Kind::String | Kind::ClassicString => Value::Text(content),
+            Kind::Records => Value::Records(content),
+            _ => Value::Bytes(content),
+        };
         self.visit.value(value).map_err(|malformed| malformed.at_offset(start))
     }
 

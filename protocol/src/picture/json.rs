@@ -20,6 +20,10 @@ impl Json {
             self.text.push(',');
         }
     }
+    pub(super) fn put(&mut self, value: Value<'_>) {
+        self.separate();
+        self.push(value);
+    }
     fn push(&mut self, value: Value<'_>) {
         match value {
             Value::Null => self.text.push_str("null"),
@@ -27,8 +31,8 @@ impl Json {
             Value::Int(value) => write_to(&mut self.text, value),
             Value::Float(value) if value.is_finite() => write_to(&mut self.text, format_args!("{value:?}")),
             Value::Float(value) => write_to(&mut self.text, format_args!("\"{value}\"")),
-            Value::Uuid(bytes) => self.quoted(&base64(bytes, URL_ALPHABET)),
-            Value::Bytes(bytes) => {
+            Value::Uuid(bytes) => self.quoted(&uuid(bytes)),
+            Value::Bytes(bytes) | Value::Records(bytes) => {
                 let padding = "=".repeat((3 - bytes.len() % 3) % 3);
                 self.quoted(&(base64(bytes, ALPHABET) + &padding));
             }
@@ -63,8 +67,7 @@ impl<'a> Visit<'a> for Json {
         self.text.push(']');
     }
     fn value(&mut self, value: Value<'a>) -> Result<(), Malformed> {
-        self.separate();
-        self.push(value);
+        self.put(value);
         Ok(())
     }
 }
@@ -83,6 +86,11 @@ pub(super) fn escaped(text: &str) -> String {
         }
         out
     })
+}
+
+/// As Kafka writes an id.
+pub(super) fn uuid(bytes: &[u8]) -> String {
+    base64(bytes, URL_ALPHABET)
 }
 
 /// Without padding.

@@ -12,6 +12,7 @@ mod memory;
 mod messages;
 mod own_messages;
 mod partitioner;
+mod pictures;
 #[cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
 mod records;
 
