@@ -9,7 +9,7 @@ mod failure;
 mod shutdown;
 
 use clap::{Parser, Subcommand};
-use commands::{broker, consume, demo, demo_app, groups, produce, topics};
+use commands::{broker, consume, decode, demo, demo_app, groups, produce, topics};
 use failure::Failure;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -30,6 +30,7 @@ enum Command {
     Consume(consume::Consume),
     Topics(topics::Topics),
     Groups(groups::Groups),
+    Decode(decode::Decode),
     #[command(hide = true)]
     DemoApp(demo_app::DemoApp),
 }
@@ -43,6 +44,7 @@ impl Command {
             Self::Consume(command) => command.run().await,
             Self::Topics(command) => command.run().await,
             Self::Groups(command) => command.run().await,
+            Self::Decode(command) => command.run(),
             Self::DemoApp(command) => command.run().await,
         }
     }

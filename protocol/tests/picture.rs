@@ -73,13 +73,11 @@ fn numbers_share_a_line_and_error_codes_have_names() {
 
 #[test]
 fn records_in_a_request_are_shown_one_by_one() {
-    let mut partition = PartitionProduceData::default();
-    partition.records = batch(Compression::None).into();
-    let mut topic = TopicProduceData::default();
-    topic.name = "orders".into();
-    topic.partition_data = vec![partition];
-    let mut sent = ProduceRequest::default();
-    sent.topic_data = vec![topic];
+    let partition =
+        PartitionProduceData { records: batch(Compression::None).into(), ..PartitionProduceData::default() };
+    let topic =
+        TopicProduceData { name: "orders".into(), partition_data: vec![partition], ..TopicProduceData::default() };
+    let sent = ProduceRequest { topic_data: vec![topic], ..ProduceRequest::default() };
     shows("produce_request", Picture::of_request_frame(&request(9, &sent)));
 }
 

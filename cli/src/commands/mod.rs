@@ -2,6 +2,7 @@
 
 pub(crate) mod broker;
 pub(crate) mod consume;
+pub(crate) mod decode;
 pub(crate) mod demo;
 pub(crate) mod demo_app;
 pub(crate) mod groups;

@@ -2,7 +2,7 @@
 
 use crate::cluster::{Cluster, eventually, unique};
 use std::process::{Output, Stdio};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
 async fn run(cluster: &Cluster, arguments: &[&str], input: &str) -> Output {
@@ -44,6 +44,28 @@ pub(crate) async fn lines_go_in_and_come_out(cluster: &Cluster) {
     let errors = String::from_utf8_lossy(&missing.stderr).into_owned();
     assert_eq!(missing.status.code(), Some(1));
     assert!(errors.contains("no-such-topic"), "{errors}");
+}
+
+/// Asks a broker for a topic's metadata by bytes of our own, and has question and answer explained.
+pub(crate) async fn what_a_broker_answers_is_explained(cluster: &Cluster) {
+    let topic = cluster.topic(1).await;
+    let length = u8::try_from(topic.len()).expect("a short name");
+    let request = [&[0, 3, 0, 1, 0, 0, 0, 9, 0xff, 0xff, 0, 0, 0, 1, 0, length], topic.as_bytes()].concat();
+    let mut connection = tokio::net::TcpStream::connect(cluster.bootstrap()).await.expect("the broker listens");
+    connection.write_u32(u32::try_from(request.len()).expect("short")).await.expect("it reads");
+    connection.write_all(&request).await.expect("it reads");
+    let mut answer = vec![0; connection.read_u32().await.expect("it answers").try_into().expect("short")];
+    connection.read_exact(&mut answer).await.expect("it answers");
+    for arguments in [&["decode", &hex(&request)][..], &["decode", "--response", "Metadata", "1", &hex(&answer)]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_millstream")).args(arguments).output().await;
+        let output = output.expect("the program starts");
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && shown.contains(&format!("topics[0].name = \"{topic}\"")), "{shown}");
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(crate) async fn topics_from_the_command_line(cluster: &Cluster) {

@@ -95,5 +95,6 @@ on_both! {
         lines_go_in_and_come_out
         topics_from_the_command_line
         groups_from_the_command_line
+        what_a_broker_answers_is_explained
         the_demo_verifies_its_sums;
 }

@@ -5,6 +5,7 @@
 
 mod excerpt;
 mod frame;
+mod input;
 mod json;
 mod lines;
 mod opened;
@@ -13,6 +14,7 @@ mod records;
 mod records_json;
 
 pub(crate) use excerpt::excerpt;
+pub use input::{NotHex, from_hex, split_frames};
 
 use crate::ApiKey;
 use crate::api;
