@@ -10,7 +10,7 @@ default:
     @just --list
 
 # Everything, cheapest first
-ci: format spelling lint test model docs deny features no-c demo services
+ci: format spelling lint test model docs deny features no-c demo fuzz services
 
 # rustfmt
 format:
@@ -67,6 +67,10 @@ demo:
         "$millstream" topics list --bootstrap "$host:${line##*:}" | grep -qx reached
         echo "reached by $host"
     done
+
+# every decoder against chance, two targets at a time: `just fuzz 300 records picture` runs two of them for 300 s each
+fuzz seconds="30" *targets:
+    fuzz/run {{ seconds }} {{ targets }}
 
 # the tests that need a real Kafka, Java or Python: all of them, and none left out
 services:

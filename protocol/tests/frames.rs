@@ -160,10 +160,10 @@ fn errors_say_which_message_and_why() {
         frame::decode_any_request(ApiKey::new(4000), 0, Bytes::new()).expect_err("unknown").to_string(),
     ];
     let expected = [
-        "cannot read Metadata response, version 1: field brokers at byte 0: 2147483647 elements, and room for 0 at most in the bytes left",
-        "cannot read Metadata response, version 1: field brokers[0].host at byte 8: text that is not UTF-8",
+        "cannot read Metadata response, version 1: field brokers at byte 0: 2147483647 elements, and room for 0 at most in the bytes left; the bytes there: > 7f ff ff ff",
+        "cannot read Metadata response, version 1: field brokers[0].host at byte 8: text that is not UTF-8; the bytes there: … 00 00 00 07 > 00 02 ff fe 00 00 23 84 …",
         "cannot read Metadata response, version 14: this crate has versions 0–13; a newer one needs a newer millstream",
-        "cannot read the header of a Metadata response, version 9: byte 0: 4 bytes are needed here and 2 are left",
+        "cannot read the header of a Metadata response, version 9: byte 0: 4 bytes are needed here and 2 are left; the bytes there: > 00 00",
         "cannot write OffsetFetch request, version 11: this crate has versions 1–10; a newer one needs a newer millstream",
         "cannot write Metadata request, version 1: field clientId: it has more than 32767 bytes",
         "the broker offers Fetch 0–3, and this call needs version 4–18; Kafka 4.0 dropped older ones (KIP-896), and this crate has what Kafka 4.4 has; upgrade the broker to Kafka 2.1 or later",

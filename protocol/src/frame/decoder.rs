@@ -23,8 +23,8 @@ use bytes::Bytes;
 /// let mut limits = Limits::default();
 /// limits.elements = 2;
 /// let refused = Decoder::new(limits).request::<MetadataRequest>(1, body).expect_err("three topics");
-/// assert_eq!(refused.to_string(), "cannot read Metadata request, version 1: field topics at byte 0: \
-///     3 elements; the limit is 1000000, and 2 in all arrays together");
+/// assert_eq!(refused.field(), Some("topics"));
+/// assert_eq!(refused.reason(), "3 elements; the limit is 1000000, and 2 in all arrays together");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

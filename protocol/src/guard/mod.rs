@@ -19,6 +19,7 @@ mod walker;
 pub use limits::Limits;
 pub(crate) use shape::Shape;
 pub(crate) use shapes::{coordinator, embedded};
+use walk::Walked;
 pub(crate) use walk::{Value, Visit, walk};
 pub(crate) use walker::Walker;
 

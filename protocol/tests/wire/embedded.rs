@@ -1,6 +1,7 @@
 //! Schemas that are no API's: read as Kafka reads them, written as Kafka writes them, with and without what stands before them.
 
 use crate::corpus::{bytes, int16, rows};
+use crate::fuzzed::{Chance, meddle, seed};
 use crate::memory;
 use bytes::Bytes;
 use millstream_protocol::embedded::{
@@ -124,6 +125,42 @@ fn every_cut_ends_with_a_value_or_an_error_in_bounded_memory() {
                 let (peak, read) = memory::peak_of(|| Any::decode_body(&row.name, row.version, body).is_ok());
                 assert!(peak <= 8 * end + (64 << 10), "{peak} bytes for {end} of {}", row.name);
                 assert!(!read || end >= row.body.len(), "a cut body of {} was read: {}", row.name, row.row);
+            }
+        }
+    }
+}
+
+#[test]
+fn meddled_bytes_end_with_a_value_or_an_error_in_bounded_memory() {
+    let mut chance = Chance::new(seed());
+    let mut refused_and_read = [0_u32; 2];
+    for row in data() {
+        for _ in 0..24 {
+            let mut body = row.body.to_vec();
+            meddle(&mut body, &mut chance);
+            let (size, body) = (body.len(), Bytes::from(body));
+            let (peak, read) = memory::peak_of(|| Any::decode_body(&row.name, row.version, body.clone()).is_ok());
+            assert!(peak <= 8 * size + (64 << 10), "{peak} bytes for {size} of {}: {body:02x?}", row.name);
+            refused_and_read[usize::from(read)] += 1;
+        }
+    }
+    println!("refused, read: {refused_and_read:?}");
+    assert!(refused_and_read.into_iter().all(|count| count > 1000), "meddled too much or too little");
+}
+
+/// Two thousand empty texts, arrays or structs, each a byte on the wire.
+#[test]
+fn arrays_of_the_smallest_elements_take_bounded_memory() {
+    for name in Any::NAMES {
+        let versions = Any::versions(name).expect("it has a schema");
+        for (version, before) in
+            (versions.min()..=versions.max()).flat_map(|version| (0..24).map(move |at| (version, at)))
+        {
+            for (count, byte) in [(&[0xd1, 0x0f][..], 0), (&[0xd1, 0x0f], 1), (&[0, 0, 0x07, 0xd0], 0)] {
+                let body = Bytes::from([&vec![0; before][..], count, &vec![byte; 12_000]].concat());
+                let size = body.len();
+                let (peak, _) = memory::peak_of(|| Any::decode_body(name, version, body).is_ok());
+                assert!(peak <= 8 * size + (64 << 10), "{peak} bytes for {size} of {name} {version}");
             }
         }
     }

@@ -12,9 +12,12 @@ const MULTIPLE: usize = 33;
 const ROUNDS: u64 = 12;
 
 /// xorshift64*: enough for this, and the same everywhere.
-struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -43,7 +46,7 @@ const NASTY: [&[u8]; 10] = [
     &[0x01],
 ];
 
-fn meddle(body: &mut Vec<u8>, chance: &mut Chance) {
+pub(crate) fn meddle(body: &mut Vec<u8>, chance: &mut Chance) {
     for _ in 0..=chance.below(2) {
         let at = chance.below(body.len());
         match chance.below(5) {
@@ -62,7 +65,7 @@ fn meddle(body: &mut Vec<u8>, chance: &mut Chance) {
     }
 }
 
-fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     let given = std::env::var("MILLSTREAM_SEED").ok().and_then(|text| text.parse().ok());
     let seed = given.unwrap_or(0x6d69_6c6c_7374_7265);
     println!("MILLSTREAM_SEED={seed}");
@@ -100,7 +103,7 @@ impl Kind {
 
 #[test]
 fn meddled_messages_end_with_a_value_or_an_error() {
-    let mut chance = Chance(seed());
+    let mut chance = Chance::new(seed());
     let mut refused_and_read = [0_u32; 2];
     for (corpus, is_request) in [("messages-requests", true), ("messages-responses", false)] {
         for row in rows(corpus) {
