@@ -91,7 +91,8 @@ fn message(row: &Value, with_header: bool) -> Result<Vec<u8>> {
         (true, Some(1)) => &[0; 5],
         (true, _) => &[0; 4],
     };
-    Ok([&[api, version], header, &bytes(row, "hex")?].concat())
+    let body = bytes(row, "hex")?;
+    Ok([&[api, version][..], header, &body].concat())
 }
 
 /// A stream of one request, after the size of the reads.
