@@ -6,7 +6,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 use kafka_protocol::records as theirs;
 use millstream_benches::allocations::{Counting, allocations_of};
 use millstream_benches::payload;
-use millstream_protocol::record::{BatchBuilder, CrcCheck, SealedBatch, Stamp, batches};
+use millstream_protocol::record::{BatchBuilder, BufferPool, CrcCheck, SealedBatch, Stamp, batches};
 use millstream_protocol::{Compression, Compressor, Decompressor, Headers, Timestamp};
 use std::hint::black_box;
 
@@ -16,9 +16,8 @@ static ALLOCATOR: Counting = Counting::new();
 const RECORDS: usize = 9000;
 const NOW: i64 = 1_790_000_000_000;
 
-fn fill(values: &[Vec<u8>], buffer: Vec<u8>) -> BatchBuilder {
+fn fill(values: &[Vec<u8>], mut builder: BatchBuilder) -> BatchBuilder {
     let headers = Headers::new();
-    let mut builder = BatchBuilder::with_buffer(buffer);
     let mut now = NOW;
     for (index, value) in values.iter().enumerate() {
         now += i64::from(index % 16 == 0);
@@ -29,7 +28,7 @@ fn fill(values: &[Vec<u8>], buffer: Vec<u8>) -> BatchBuilder {
 
 fn seal(values: &[Vec<u8>], codec: Compression, level: Option<i32>) -> SealedBatch {
     let mut compressor = Compressor::new(codec, level).expect("compiled in");
-    fill(values, Vec::new()).seal(&mut compressor).expect("compresses")
+    fill(values, BatchBuilder::new()).seal(&mut compressor).expect("compresses")
 }
 
 fn read(records: &Bytes, decompressor: &mut Decompressor, crc: CrcCheck) -> usize {
@@ -50,14 +49,16 @@ fn group<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, Wal
 fn append(criterion: &mut Criterion) {
     let values = payload::values(RECORDS);
     let mut group = group(criterion, "append");
-    group.bench_function("ours", |bencher| bencher.iter(|| fill(&values, Vec::with_capacity(1 << 20))));
-    group.bench_function("ours, growing", |bencher| bencher.iter(|| fill(&values, Vec::new())));
+    let pool = BufferPool::new();
+    let pooled = || fill(&values, BatchBuilder::pooled(&pool, 1 << 20)).seal(&mut Compressor::none());
+    group.bench_function("ours, with crc", |bencher| bencher.iter(pooled));
+    group.bench_function("ours, growing", |bencher| bencher.iter(|| fill(&values, BatchBuilder::new())));
     group.bench_function("kafka-protocol", |bencher| bencher.iter(|| their_batch(&values)));
-    let builder = fill(&values, Vec::new());
+    let builder = fill(&values, BatchBuilder::new());
     let sealed = builder.seal(&mut Compressor::none()).expect("nothing to compress");
     group.bench_function("stamp", |bencher| bencher.iter(|| sealed.stamp(&Stamp::plain())));
     group.finish();
-    let allocations = allocations_of(|| drop(black_box(fill(&values, Vec::new()))));
+    let allocations = allocations_of(|| drop(black_box(pooled())));
     println!("append: {allocations} allocations for {RECORDS} records, {} bytes a record", sealed.size() / RECORDS);
 }
 
@@ -99,16 +100,9 @@ fn codecs(criterion: &mut Criterion) {
         for level in levels(codec) {
             let mut group = group(criterion, &format!("{codec} {}", level.unwrap_or(0)));
             let mut compressor = Compressor::new(codec, level).expect("compiled in");
-            let mut deflated = Vec::new();
-            compressor.compress(&raw, &mut deflated).expect("compresses");
+            let deflated = compressor.compress(&raw).expect("compresses");
             println!("{codec} {level:?}: {:.1} bytes a record", deflated.len() as f64 / RECORDS as f64);
-            group.bench_function("deflate", |bencher| {
-                bencher.iter(|| {
-                    let mut output = Vec::new();
-                    compressor.compress(&raw, &mut output).expect("compresses");
-                    output
-                });
-            });
+            group.bench_function("deflate", |bencher| bencher.iter(|| compressor.compress(&raw).expect("compresses")));
             let mut decompressor = Decompressor::new();
             group.bench_function("inflate", |bencher| {
                 bencher.iter(|| decompressor.decompress(codec, &deflated).expect("sound"));

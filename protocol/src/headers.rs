@@ -60,11 +60,13 @@ impl Headers {
         self.list().iter().rev().find(|(each, _)| each == name)?.1.as_deref()
     }
     /// How many.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.list().len()
     }
     /// Whether there are none.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list().is_empty()
@@ -75,6 +77,7 @@ impl Headers {
         self.list().iter().map(|(name, value)| Header { name, value: value.as_deref() })
     }
 
+    #[inline]
     fn list(&self) -> &[(String, Option<Bytes>)] {
         self.0.as_deref().map_or(&[], Vec::as_slice)
     }

@@ -2,6 +2,7 @@
 
 pub mod api;
 mod api_key;
+mod buffers;
 mod codec;
 pub mod compression;
 pub mod embedded;

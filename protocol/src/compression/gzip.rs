@@ -2,8 +2,12 @@
 
 use super::output::Output;
 use super::{Compression, CompressionError};
+use crate::buffers::Buffer;
 use flate2::{Compress, Decompress, FlushCompress, FlushDecompress, Status};
 
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// The magic, and deflate, which is the only method there is.
+const MAGIC_AND_METHOD: [u8; 3] = [MAGIC[0], MAGIC[1], 8];
 /// No time, no name, system unknown.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 const DEFAULT_LEVEL: u32 = 3;
@@ -22,17 +26,19 @@ impl Encoder {
         let level = level.and_then(|level| u32::try_from(level).ok()).unwrap_or(DEFAULT_LEVEL);
         Self { deflate: Compress::new(flate2::Compression::new(level), false) }
     }
-    pub(super) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CompressionError> {
+    pub(super) fn compress(&mut self, input: &[u8], output: &mut Buffer) -> Result<(), CompressionError> {
         self.deflate.reset();
         output.extend_from_slice(&HEADER);
-        output.reserve(input.len() / 2 + 64);
+        let mut rest = input;
         loop {
-            let read = usize::try_from(self.deflate.total_in()).map_err(corrupt)?;
-            let status = self.deflate.compress_vec(&input[read..], output, FlushCompress::Finish).map_err(corrupt)?;
+            let (read, written) = (self.deflate.total_in(), self.deflate.total_out());
+            let room = output.spare_of(rest.len() / 2 + 64);
+            let status = self.deflate.compress(rest, room, FlushCompress::Finish).map_err(corrupt)?;
+            output.advance(usize::try_from(self.deflate.total_out() - written).map_err(corrupt)?);
+            rest = after(rest, self.deflate.total_in() - read);
             if status == Status::StreamEnd {
                 break;
             }
-            output.reserve(output.len().max(1024));
         }
         output.extend_from_slice(&crc32fast::hash(input).to_le_bytes());
         #[expect(clippy::cast_possible_truncation, reason = "the trailer holds the length's low 32 bits")]
@@ -52,7 +58,7 @@ impl Decoder {
     /// Appends what the members of `input` inflate to.
     pub(super) fn decompress(&mut self, input: &[u8], output: &mut Output) -> Result<(), CompressionError> {
         let mut rest = self.member(input, output)?;
-        while rest.starts_with(&HEADER[..2]) {
+        while rest.starts_with(&MAGIC) {
             rest = self.member(rest, output)?;
         }
         Ok(())
@@ -66,7 +72,8 @@ impl Decoder {
         let [crc @ .., l0, l1, l2, l3] = *trailer;
         #[expect(clippy::cast_possible_truncation, reason = "the trailer holds the length's low 32 bits")]
         let length = (output.len() - start) as u32;
-        let sound = !output.keeps() || u32::from_le_bytes(crc) == crc32fast::hash(&output.bytes[start..]);
+        let sound = !output.keeps()
+            || u32::from_le_bytes(crc) == crc32fast::hash(output.filled().get(start..).unwrap_or_default());
         if !sound || u32::from_le_bytes([l0, l1, l2, l3]) != length {
             return Err(corrupt("the trailer's checksum or length is wrong"));
         }
@@ -75,33 +82,40 @@ impl Decoder {
 
     fn inflate<'a>(&mut self, body: &'a [u8], output: &mut Output) -> Result<&'a [u8], CompressionError> {
         self.inflate.reset(false);
+        let mut rest = body;
         loop {
-            let read = usize::try_from(self.inflate.total_in()).map_err(corrupt)?;
-            let before = self.inflate.total_out();
-            output.make_room(body.len() - read);
-            let status = self.inflate.decompress_vec(&body[read..], &mut output.bytes, FlushDecompress::None);
-            let full = output.bytes.len() == output.bytes.capacity();
+            let (read, written) = (self.inflate.total_in(), self.inflate.total_out());
+            let room = output.some_room(rest.len());
+            let room_size = room.len();
+            let status = self.inflate.decompress(rest, room, FlushDecompress::None).map_err(corrupt)?;
+            let inflated = usize::try_from(self.inflate.total_out() - written).map_err(corrupt)?;
+            rest = after(rest, self.inflate.total_in() - read);
+            output.advance(inflated);
             if output.is_past_limit() {
                 return Err(output.too_large(Compression::Gzip));
             }
             output.settle();
-            match status.map_err(corrupt)? {
-                Status::StreamEnd => break,
+            match status {
+                Status::StreamEnd => return Ok(rest),
                 // A full buffer means that there is more; an unfilled one that the input has ended.
-                Status::Ok | Status::BufError if full => {}
-                Status::Ok if self.inflate.total_out() > before => {}
+                Status::Ok | Status::BufError if inflated == room_size => {}
+                Status::Ok if inflated > 0 => {}
                 Status::Ok | Status::BufError => return Err(corrupt("the data is cut short")),
             }
         }
-        let read = usize::try_from(self.inflate.total_in()).map_err(corrupt)?;
-        Ok(&body[read..])
     }
+}
+
+/// What is left of `bytes` when `read` of them were read.
+fn after(bytes: &[u8], read: u64) -> &[u8] {
+    usize::try_from(read).ok().and_then(|read| bytes.get(read..)).unwrap_or_default()
 }
 
 fn after_header(input: &[u8]) -> Option<&[u8]> {
     let (header, mut rest) = input.split_first_chunk::<10>()?;
-    let flags = header[3];
-    if header[..3] != HEADER[..3] || flags & RESERVED != 0 {
+    let [magic @ .., _, _, _, _, _, _, _] = *header;
+    let [_, _, _, flags, ..] = *header;
+    if magic != MAGIC_AND_METHOD || flags & RESERVED != 0 {
         return None;
     }
     if flags & EXTRA != 0 {
@@ -111,7 +125,7 @@ fn after_header(input: &[u8]) -> Option<&[u8]> {
     for flag in [NAME, COMMENT] {
         if flags & flag != 0 {
             let end = rest.iter().position(|&byte| byte == 0)?;
-            rest = &rest[end + 1..];
+            rest = rest.get(end + 1..)?;
         }
     }
     if flags & HEADER_CRC != 0 {
@@ -126,17 +140,16 @@ fn corrupt(reason: impl std::fmt::Display) -> CompressionError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::output::Keep;
     use super::*;
 
     fn gzip(input: &[u8]) -> Vec<u8> {
-        let mut output = Vec::new();
+        let mut output = Buffer::new();
         Encoder::new(None).compress(input, &mut output).expect("compresses");
-        output
+        output.filled().to_vec()
     }
     fn gunzip(input: &[u8]) -> Result<Vec<u8>, CompressionError> {
-        let mut output = Output::new(1 << 20, Keep::All);
-        Decoder::new().decompress(input, &mut output).map(|()| output.bytes)
+        let mut output = Output::up_to(1 << 20);
+        Decoder::new().decompress(input, &mut output).map(|()| output.filled().to_vec())
     }
 
     #[test]

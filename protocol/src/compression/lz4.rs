@@ -6,6 +6,7 @@
 use super::output::Output;
 use super::xxh32::xxh32;
 use super::{Compression, CompressionError};
+use crate::buffers::Buffer;
 use lz4_flex::block::{
     CompressTable, DecompressError, compress_into_with_table, decompress_into, get_maximum_output_size,
 };
@@ -34,26 +35,24 @@ impl Encoder {
     pub(super) fn new() -> Self {
         Self { table: CompressTable::large() }
     }
-    pub(super) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CompressionError> {
+    pub(super) fn compress(&mut self, input: &[u8], output: &mut Buffer) -> Result<(), CompressionError> {
         output.extend_from_slice(&HEADER);
         input.chunks(BLOCK).try_for_each(|block| self.block(block, output))?;
         output.extend_from_slice(&[0; 4]);
         Ok(())
     }
 
-    fn block(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CompressionError> {
-        let start = output.len();
-        let body = start + 4;
-        output.resize(body + get_maximum_output_size(input.len()), 0);
-        let length = compress_into_with_table(input, &mut output[body..], &mut self.table).map_err(corrupt)?;
-        let stored = length >= input.len();
-        if stored {
-            output[body..body + input.len()].copy_from_slice(input);
+    fn block(&mut self, input: &[u8], output: &mut Buffer) -> Result<(), CompressionError> {
+        let room = output.spare_of(4 + get_maximum_output_size(input.len()));
+        let (word, body) = room.split_first_chunk_mut::<4>().ok_or_else(|| corrupt("there is no room"))?;
+        let mut length = compress_into_with_table(input, body, &mut self.table).map_err(corrupt)?;
+        let mut stored = 0;
+        if length >= input.len() {
+            body.get_mut(..input.len()).unwrap_or_default().copy_from_slice(input);
+            (length, stored) = (input.len(), STORED);
         }
-        let length = length.min(input.len());
-        output.truncate(body + length);
-        let word = u32::try_from(length).map_err(corrupt)? | if stored { STORED } else { 0 };
-        output[start..body].copy_from_slice(&word.to_le_bytes());
+        *word = (u32::try_from(length).map_err(corrupt)? | stored).to_le_bytes();
+        output.advance(4 + length);
         Ok(())
     }
 }
@@ -77,7 +76,7 @@ pub(super) fn decompress(input: &[u8], checksum: HeaderChecksum, output: &mut Ou
     }
     if frame.content_checksum {
         let stored = input.word("the content's checksum")?;
-        if output.keeps() && stored != xxh32(&output.bytes) {
+        if output.keeps() && stored != xxh32(output.filled()) {
             return Err(corrupt("the content's checksum is wrong"));
         }
     }
@@ -88,18 +87,17 @@ fn store(block: &[u8], output: &mut Output) -> Result<(), CompressionError> {
     if block.len() > output.allowed() {
         return Err(output.too_large(Compression::Lz4));
     }
-    output.bytes.extend_from_slice(block);
+    output.room(block.len()).copy_from_slice(block);
+    output.advance(block.len());
     Ok(())
 }
 
 fn inflate(block: &[u8], block_size: usize, output: &mut Output) -> Result<(), CompressionError> {
-    let start = output.bytes.len();
     let room = block_size.min(block.len().saturating_mul(MOST_INFLATION));
     let allowed = output.allowed();
-    output.bytes.resize(start + room.min(allowed), 0);
-    match decompress_into(block, &mut output.bytes[start..]) {
+    match decompress_into(block, output.room(room.min(allowed))) {
         Ok(length) => {
-            output.bytes.truncate(start + length);
+            output.advance(length);
             Ok(())
         }
         Err(DecompressError::OutputTooSmall { .. }) if allowed < room => Err(output.too_large(Compression::Lz4)),
@@ -120,12 +118,11 @@ impl Descriptor {
             return Err(corrupt("this is no LZ4 frame"));
         }
         let described = input.0;
-        let fields = input.take(2, "the frame's descriptor")?;
-        let (flags, sizes) = (fields[0], fields[1]);
+        let [flags, sizes] = input.array("the frame's descriptor")?;
         let described_length = if flags & 0x08 == 0 { 2 } else { 10 };
         input.take(described_length - 2, "the content's size")?;
-        let stored = input.take(1, "the header's checksum")?[0];
-        let [_, computed, ..] = xxh32(&described[..described_length]).to_le_bytes();
+        let [stored] = input.array("the header's checksum")?;
+        let [_, computed, ..] = xxh32(described.get(..described_length).unwrap_or_default()).to_le_bytes();
         if checksum == HeaderChecksum::Checked && stored != computed {
             return Err(corrupt(format!("the header's checksum is {stored:#04x}, and should be {computed:#04x}")));
         }
@@ -174,10 +171,13 @@ impl<'a> Input<'a> {
         self.0 = rest;
         Ok(taken)
     }
-    fn word(&mut self, what: &str) -> Result<u32, CompressionError> {
-        let (word, rest) = self.0.split_first_chunk::<4>().ok_or_else(|| corrupt(format!("{what} is cut short")))?;
+    fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], CompressionError> {
+        let (taken, rest) = self.0.split_first_chunk::<N>().ok_or_else(|| corrupt(format!("{what} is cut short")))?;
         self.0 = rest;
-        Ok(u32::from_le_bytes(*word))
+        Ok(*taken)
+    }
+    fn word(&mut self, what: &str) -> Result<u32, CompressionError> {
+        self.array(what).map(u32::from_le_bytes)
     }
 }
 
@@ -187,19 +187,18 @@ fn corrupt(reason: impl std::fmt::Display) -> CompressionError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::output::Keep;
     use super::*;
 
     fn back(frame: &[u8]) -> Result<Vec<u8>, CompressionError> {
-        let mut output = Output::new(1000, Keep::All);
-        decompress(frame, HeaderChecksum::Checked, &mut output).map(|()| output.bytes)
+        let mut output = Output::up_to(1000);
+        decompress(frame, HeaderChecksum::Checked, &mut output).map(|()| output.filled().to_vec())
     }
 
     #[test]
     fn the_header_is_kafkas() {
-        let mut output = Vec::new();
+        let mut output = Buffer::new();
         Encoder::new().compress(b"", &mut output).expect("compresses");
-        assert_eq!(output, [0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82, 0, 0, 0, 0]);
+        assert_eq!(output.filled(), [0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82, 0, 0, 0, 0]);
     }
 
     #[test]
@@ -210,10 +209,10 @@ mod tests {
             state.to_be_bytes()[0]
         };
         let noise: Vec<u8> = (0..1000).map(|_| next()).collect();
-        let mut output = Vec::new();
+        let mut output = Buffer::new();
         Encoder::new().compress(&noise, &mut output).expect("compresses");
         assert_eq!(output.len(), 7 + 4 + 1000 + 4);
-        assert_eq!(back(&output), Ok(noise));
+        assert_eq!(back(output.filled()), Ok(noise));
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub use error::CompressionError;
 #[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
 use output::{Keep, Output};
 
+use crate::buffers::{Buffer, Buffers};
+use bytes::Bytes;
 use std::fmt;
 
 /// How a batch's records are compressed (`compression.type`).
@@ -88,13 +90,17 @@ impl Compression {
             Self::Zstd => cfg!(feature = "zstd"),
         }
     }
-    /// The levels that can be asked for, where the codec has any (KIP-390).
+    /// The levels that can be asked for, where the codec has any: those of `compression.gzip.level`, `compression.lz4.level` and `compression.zstd.level` (KIP-390).
+    ///
+    /// gzip and zstd have all of them; zstd's 0 is its 3, as everywhere. LZ4 is written by its one fast compressor at every level: Kafka's default, 9, is that one too, and
+    /// what Kafka's other levels write is a few percent smaller and takes ten times as long.
     #[must_use]
     pub const fn levels(self) -> Option<(i32, i32)> {
         match self {
             Self::Gzip => Some((1, 9)),
-            Self::Zstd => Some((1, 22)),
-            Self::None | Self::Snappy | Self::Lz4 => None,
+            Self::Lz4 => Some((1, 17)),
+            Self::Zstd => Some((-131_072, 22)),
+            Self::None | Self::Snappy => None,
         }
     }
 }
@@ -104,11 +110,15 @@ impl fmt::Display for Compression {
     }
 }
 
+/// How `compression.gzip.level` spells the default.
+const GZIP_DEFAULT: i32 = -1;
+
 /// Deflates; holds its codec's tables from one batch to the next.
 #[must_use]
 pub struct Compressor {
     codec: Compression,
     state: Encoder,
+    buffers: Buffers,
 }
 
 enum Encoder {
@@ -124,7 +134,7 @@ enum Encoder {
 }
 
 impl Compressor {
-    /// One for a codec, at a level or at the codec's default (gzip 3, zstd 1: `docs/decisions.md` says why). Codecs without levels leave the level unread, as Kafka does.
+    /// One for a codec, at a level or at the codec's default (gzip 3, zstd 1: `docs/decisions.md` says why). gzip's −1 is the default, too. Codecs without levels leave the level unread, as Kafka does.
     ///
     /// # Errors
     ///
@@ -135,41 +145,47 @@ impl Compressor {
     /// assert!(Compressor::new(Compression::None, None).is_ok());
     /// ```
     pub fn new(codec: Compression, level: Option<i32>) -> Result<Self, CompressionError> {
+        let level = level.filter(|level| (codec, *level) != (Compression::Gzip, GZIP_DEFAULT));
         check_level(codec, level)?;
-        Ok(Self { codec, state: Encoder::new(codec, level)? })
+        Ok(Self { codec, state: Encoder::new(codec, level)?, buffers: Buffers::new() })
     }
     /// None: records stay as they are.
     pub const fn none() -> Self {
-        Self { codec: Compression::None, state: Encoder::None }
+        Self { codec: Compression::None, state: Encoder::None, buffers: Buffers::new() }
     }
     /// The codec.
     #[must_use]
     pub const fn codec(&self) -> Compression {
         self.codec
     }
-    /// Appends what `input` deflates to.
+    /// What `input` deflates to. Its memory is used again when nobody holds a slice of it any more.
     ///
     /// # Errors
     ///
     /// The codec refuses the input; none of the four does so for inputs under 2 GiB.
-    pub fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CompressionError> {
-        match &mut self.state {
-            Encoder::None => {
-                output.extend_from_slice(input);
-                Ok(())
-            }
-            #[cfg(feature = "gzip")]
-            Encoder::Gzip(encoder) => encoder.compress(input, output),
-            #[cfg(feature = "snappy")]
-            Encoder::Snappy(encoder) => encoder.compress(input, output),
-            #[cfg(feature = "lz4")]
-            Encoder::Lz4(encoder) => encoder.compress(input, output),
-            #[cfg(feature = "zstd")]
-            Encoder::Zstd(encoder) => {
-                encoder.compress(input, output);
-                Ok(())
-            }
+    ///
+    /// ```
+    /// use millstream_protocol::{Compression, Compressor, Decompressor};
+    /// let text = b"again and again and again and again";
+    /// let deflated = Compressor::new(Compression::Lz4, None)?.compress(text)?;
+    /// assert!(deflated.len() < 40);
+    /// assert_eq!(Decompressor::new().decompress(Compression::Lz4, &deflated)?, &text[..]);
+    /// # Ok::<(), millstream_protocol::CompressionError>(())
+    /// ```
+    pub fn compress(&mut self, input: &[u8]) -> Result<Bytes, CompressionError> {
+        self.compress_after(0, input)
+    }
+    /// The same behind room for a header of `head` bytes.
+    pub(crate) fn compress_after(&mut self, head: usize, input: &[u8]) -> Result<Bytes, CompressionError> {
+        let expected = head + input.len();
+        let mut buffer = self.buffers.take(expected);
+        if buffer.capacity() == 0 {
+            buffer = Buffer::with_capacity(expected);
         }
+        buffer.spare_of(head).get_mut(..head).unwrap_or_default().fill(0);
+        buffer.advance(head);
+        self.state.compress(input, &mut buffer)?;
+        Ok(self.buffers.lend(buffer))
     }
 }
 impl fmt::Debug for Compressor {
@@ -200,6 +216,23 @@ impl Encoder {
     }
 }
 
+impl Encoder {
+    fn compress(&mut self, input: &[u8], output: &mut Buffer) -> Result<(), CompressionError> {
+        match self {
+            Self::None => output.extend_from_slice(input),
+            #[cfg(feature = "gzip")]
+            Self::Gzip(encoder) => encoder.compress(input, output)?,
+            #[cfg(feature = "snappy")]
+            Self::Snappy(encoder) => encoder.compress(input, output)?,
+            #[cfg(feature = "lz4")]
+            Self::Lz4(encoder) => encoder.compress(input, output)?,
+            #[cfg(feature = "zstd")]
+            Self::Zstd(encoder) => encoder.compress(input, output),
+        }
+        Ok(())
+    }
+}
+
 fn check_level(codec: Compression, level: Option<i32>) -> Result<(), CompressionError> {
     let (Some(level), Some((least, most))) = (level, codec.levels()) else { return Ok(()) };
     if (least..=most).contains(&level) {
@@ -224,6 +257,7 @@ enum Frame {
 #[must_use]
 pub struct Decompressor {
     limit: usize,
+    buffers: Buffers,
     #[cfg(feature = "gzip")]
     gzip: Option<gzip::Decoder>,
     #[cfg(feature = "zstd")]
@@ -242,6 +276,7 @@ impl Decompressor {
     pub const fn with_limit(limit: usize) -> Self {
         Self {
             limit,
+            buffers: Buffers::new(),
             #[cfg(feature = "gzip")]
             gzip: None,
             #[cfg(feature = "zstd")]
@@ -253,16 +288,16 @@ impl Decompressor {
     pub const fn limit(&self) -> usize {
         self.limit
     }
-    /// Inflates all of `input`. Old LZ4 frames (magic 0) are read through [`Self::decompress_old_lz4`].
+    /// Inflates all of `input`. The memory is used again when nobody holds a slice of it any more. Old LZ4 frames (magic 0) are read through [`Self::decompress_old_lz4`].
     ///
     /// Memory grows with what comes out; from 16 MiB on it is counted first, so that the limit is never passed, not even for a moment.
     ///
     /// # Errors
     ///
     /// The codec is not compiled in, the bytes are corrupt, or they inflate past the limit.
-    pub fn decompress(&mut self, codec: Compression, input: &[u8]) -> Result<Vec<u8>, CompressionError> {
+    pub fn decompress(&mut self, codec: Compression, input: &[u8]) -> Result<Bytes, CompressionError> {
         match codec {
-            Compression::None => Ok(input.to_vec()),
+            Compression::None => Ok(Bytes::copy_from_slice(input)),
             codec if codec.is_compiled_in() => self.inflate(Frame::Of(codec), input),
             codec => Err(CompressionError::NotCompiledIn { codec }),
         }
@@ -272,7 +307,7 @@ impl Decompressor {
     /// # Errors
     ///
     /// As [`Self::decompress`].
-    pub fn decompress_old_lz4(&mut self, input: &[u8]) -> Result<Vec<u8>, CompressionError> {
+    pub fn decompress_old_lz4(&mut self, input: &[u8]) -> Result<Bytes, CompressionError> {
         if cfg!(feature = "lz4") {
             self.inflate(Frame::OldLz4, input)
         } else {
@@ -281,13 +316,17 @@ impl Decompressor {
     }
 
     #[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
-    fn inflate(&mut self, frame: Frame, input: &[u8]) -> Result<Vec<u8>, CompressionError> {
-        match self.run(frame, input, Output::new(self.limit.min(UNCOUNTED), Keep::All)) {
+    fn inflate(&mut self, frame: Frame, input: &[u8]) -> Result<Bytes, CompressionError> {
+        let buffer = self.buffers.take(input.len().saturating_mul(4));
+        match self.run(frame, input, Output::new(buffer, self.limit.min(UNCOUNTED), Keep::All)) {
             Err(CompressionError::TooLarge { .. }) if self.limit > UNCOUNTED => {}
-            inflated => return inflated.map(|output| output.bytes),
+            inflated => return Ok(self.buffers.lend(inflated?.into_buffer())),
         }
-        let size = self.run(frame, input, Output::new(self.limit, Keep::Nothing))?.len();
-        self.run(frame, input, Output::sized(self.limit, size)).map(|output| output.bytes)
+        let counted = self.run(frame, input, Output::new(Buffer::new(), self.limit, Keep::Nothing))?.len();
+        // A little more, to see that there is no more.
+        let buffer = Buffer::with_capacity(counted.saturating_add(64));
+        let inflated = self.run(frame, input, Output::new(buffer, self.limit, Keep::All))?;
+        Ok(inflated.into_buffer().freeze())
     }
     #[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
     fn run(&mut self, frame: Frame, input: &[u8], mut output: Output) -> Result<Output, CompressionError> {
@@ -314,7 +353,7 @@ impl Decompressor {
     }
     #[cfg(not(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd")))]
     #[expect(clippy::unused_self, reason = "there is no codec to keep anything for")]
-    fn inflate(&self, frame: Frame, _input: &[u8]) -> Result<Vec<u8>, CompressionError> {
+    fn inflate(&self, frame: Frame, _input: &[u8]) -> Result<Bytes, CompressionError> {
         let codec = if let Frame::Of(codec) = frame { codec } else { Compression::Lz4 };
         Err(CompressionError::NotCompiledIn { codec })
     }
@@ -340,9 +379,8 @@ mod tests {
         for codec in Compression::ALL.into_iter().filter(|codec| codec.is_compiled_in()) {
             for input in [&text[..], &text[..1], b""] {
                 let mut compressor = Compressor::new(codec, None).expect("compiled in");
-                let mut output = b"before".to_vec();
-                compressor.compress(input, &mut output).expect("compresses");
-                let back = Decompressor::new().decompress(codec, &output[6..]).expect("inflates");
+                let output = compressor.compress(input).expect("compresses");
+                let back = Decompressor::new().decompress(codec, &output).expect("inflates");
                 assert_eq!(back, input, "{codec}");
             }
         }
@@ -353,8 +391,7 @@ mod tests {
         let zeros = vec![0; (16 << 20) + 1];
         for codec in Compression::ALL.into_iter().filter(|codec| codec.is_compiled_in() && *codec != Compression::None)
         {
-            let mut output = Vec::new();
-            Compressor::new(codec, None).expect("compiled in").compress(&zeros, &mut output).expect("compresses");
+            let output = Compressor::new(codec, None).expect("compiled in").compress(&zeros).expect("compresses");
             assert_eq!(Decompressor::new().decompress(codec, &output).map(|back| back == zeros), Ok(true), "{codec}");
         }
     }
@@ -372,8 +409,28 @@ mod tests {
     #[test]
     fn a_level_that_a_codec_lacks_is_refused() {
         let error = Compressor::new(Compression::Zstd, Some(23)).expect_err("22 is the last");
-        assert_eq!(error.to_string(), "level 23 is not one of zstd's: use 1 to 22");
+        assert_eq!(error.to_string(), "level 23 is not one of zstd's: use -131072 to 22");
         assert!(Compressor::new(Compression::None, Some(99)).is_ok());
+    }
+
+    #[test]
+    fn every_level_of_kafkas_gives_back_what_it_took() {
+        let text: Vec<u8> = (0..20_000_u32).flat_map(|i| (i / 7).to_be_bytes()).collect();
+        let levels = [
+            (Compression::Gzip, vec![-1, 1, 9]),
+            (Compression::Lz4, vec![1, 9, 17]),
+            (Compression::Zstd, vec![-131_072, -5, 0, 1, 3, 22]),
+        ];
+        for (codec, levels) in levels.into_iter().filter(|(codec, _)| codec.is_compiled_in()) {
+            for level in levels {
+                let output =
+                    Compressor::new(codec, Some(level)).and_then(|mut all| all.compress(&text)).expect("compresses");
+                let back = Decompressor::new().decompress(codec, &output).expect("inflates");
+                assert_eq!(back, text, "{codec} {level}");
+            }
+        }
+        assert!(Compressor::new(Compression::Gzip, Some(0)).is_err());
+        assert!(Compressor::new(Compression::Lz4, Some(18)).is_err());
     }
 
     #[test]
@@ -381,8 +438,7 @@ mod tests {
         let zeros = vec![0; 300_000];
         for codec in Compression::ALL.into_iter().filter(|codec| codec.is_compiled_in() && *codec != Compression::None)
         {
-            let mut output = Vec::new();
-            Compressor::new(codec, None).expect("compiled in").compress(&zeros, &mut output).expect("compresses");
+            let output = Compressor::new(codec, None).expect("compiled in").compress(&zeros).expect("compresses");
             assert!(Decompressor::with_limit(300_000).decompress(codec, &output).is_ok(), "{codec}");
             let error = Decompressor::with_limit(299_999).decompress(codec, &output);
             assert_eq!(error, Err(CompressionError::TooLarge { codec, limit: 299_999 }));

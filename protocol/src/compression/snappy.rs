@@ -5,6 +5,7 @@
 
 use super::output::Output;
 use super::{Compression, CompressionError};
+use crate::buffers::Buffer;
 
 const MAGIC: [u8; 8] = *b"\x82SNAPPY\0";
 const HEADER: [u8; 16] = *b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01";
@@ -21,7 +22,7 @@ impl Encoder {
     pub(super) fn new() -> Self {
         Self { raw: snap::raw::Encoder::new() }
     }
-    pub(super) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CompressionError> {
+    pub(super) fn compress(&mut self, input: &[u8], output: &mut Buffer) -> Result<(), CompressionError> {
         output.extend_from_slice(&HEADER);
         if input.is_empty() {
             return self.chunk(input, output);
@@ -29,14 +30,12 @@ impl Encoder {
         input.chunks(CHUNK).try_for_each(|chunk| self.chunk(chunk, output))
     }
 
-    fn chunk(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CompressionError> {
-        let start = output.len();
-        let block = start + 4;
-        output.resize(block + snap::raw::max_compress_len(input.len()), 0);
-        let length = self.raw.compress(input, &mut output[block..]).map_err(corrupt)?;
-        output.truncate(block + length);
-        let length = u32::try_from(length).map_err(corrupt)?;
-        output[start..block].copy_from_slice(&length.to_be_bytes());
+    fn chunk(&mut self, input: &[u8], output: &mut Buffer) -> Result<(), CompressionError> {
+        let room = output.spare_of(4 + snap::raw::max_compress_len(input.len()));
+        let (word, body) = room.split_first_chunk_mut::<4>().ok_or_else(|| corrupt("there is no room"))?;
+        let length = self.raw.compress(input, body).map_err(corrupt)?;
+        *word = u32::try_from(length).map_err(corrupt)?.to_be_bytes();
+        output.advance(4 + length);
         Ok(())
     }
 }
@@ -74,9 +73,8 @@ fn block(input: &[u8], output: &mut Output) -> Result<(), CompressionError> {
     if claimed > output.allowed() {
         return Err(output.too_large(Compression::Snappy));
     }
-    let start = output.bytes.len();
-    output.bytes.resize(start + claimed, 0);
-    snap::raw::Decoder::new().decompress(input, &mut output.bytes[start..]).map_err(corrupt)?;
+    let length = snap::raw::Decoder::new().decompress(input, output.room(claimed)).map_err(corrupt)?;
+    output.advance(length);
     output.settle();
     Ok(())
 }
@@ -87,19 +85,18 @@ fn corrupt(reason: impl std::fmt::Display) -> CompressionError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::output::Keep;
     use super::*;
 
     fn inflate(input: &[u8]) -> Result<Vec<u8>, CompressionError> {
-        let mut output = Output::new(100, Keep::All);
-        decompress(input, &mut output).map(|()| output.bytes)
+        let mut output = Output::up_to(100);
+        decompress(input, &mut output).map(|()| output.filled().to_vec())
     }
 
     #[test]
     fn chunks_inflate_to_32_kib_each() {
-        let mut output = Vec::new();
+        let mut output = Buffer::new();
         Encoder::new().compress(&vec![7; CHUNK * 2 + 1], &mut output).expect("compresses");
-        let mut rest = &output[HEADER.len()..];
+        let mut rest = &output.filled()[HEADER.len()..];
         let mut sizes = Vec::new();
         while let Some((length, after)) = rest.split_first_chunk::<4>() {
             let (chunk, after) = after.split_at(u32::from_be_bytes(*length) as usize);
@@ -111,18 +108,18 @@ mod tests {
 
     #[test]
     fn a_raw_block_and_several_frames_are_read() {
-        let mut framed = Vec::new();
+        let mut framed = Buffer::new();
         Encoder::new().compress(b"one", &mut framed).expect("compresses");
         Encoder::new().compress(b"two", &mut framed).expect("compresses");
-        assert_eq!(inflate(&framed).as_deref(), Ok(&b"onetwo"[..]));
+        assert_eq!(inflate(framed.filled()).as_deref(), Ok(&b"onetwo"[..]));
         let raw = snap::raw::Encoder::new().compress_vec(b"raw").expect("compresses");
         assert_eq!(inflate(&raw).as_deref(), Ok(&b"raw"[..]));
     }
 
     #[test]
     fn a_claim_that_no_block_can_hold_makes_no_room() {
-        let mut output = Output::new(usize::MAX, Keep::All);
+        let mut output = Output::up_to(usize::MAX);
         assert!(decompress(&[0xff, 0xff, 0xff, 0xff, 0x07, 0, 0], &mut output).is_err());
-        assert_eq!(output.bytes.capacity(), 0);
+        assert_eq!(output.into_buffer().capacity(), 0);
     }
 }

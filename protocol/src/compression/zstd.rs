@@ -2,6 +2,7 @@
 
 use super::output::Output;
 use super::{Compression, CompressionError};
+use crate::buffers::Buffer;
 use structured_zstd::decoding::{FrameContentSize, FrameDecoder, find_frame_compressed_size, read_frame_content_size};
 use structured_zstd::encoding::{CompressionLevel, FrameCompressor};
 
@@ -25,7 +26,7 @@ impl Encoder {
         let level = CompressionLevel::Level(level.unwrap_or(DEFAULT_LEVEL));
         Self { frame: FrameCompressor::new(level), scratch: Vec::new() }
     }
-    pub(super) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) {
+    pub(super) fn compress(&mut self, input: &[u8], output: &mut Buffer) {
         self.frame.compress_independent_frame_into(input, &mut self.scratch);
         output.extend_from_slice(&self.scratch);
     }
@@ -74,10 +75,8 @@ impl Decoder {
             .ok()
             .filter(|size| *size <= output.allowed())
             .ok_or_else(|| output.too_large(Compression::Zstd))?;
-        let start = output.bytes.len();
-        output.bytes.resize(start + size, 0);
-        let length = self.sized.decode_all(frame, &mut output.bytes[start..]).map_err(corrupt)?;
-        output.bytes.truncate(start + length);
+        let length = self.sized.decode_all(frame, output.room(size)).map_err(corrupt)?;
+        output.advance(length);
         output.settle();
         Ok(())
     }
@@ -97,11 +96,8 @@ fn through_window(decoder: &mut FrameDecoder, frame: &[u8], output: &mut Output)
     let mut rest = frame;
     decoder.reset(&mut rest).map_err(corrupt)?;
     while !(decoder.is_finished() && decoder.can_collect() == 0) {
-        output.make_room(rest.len());
-        let start = output.bytes.len();
-        output.bytes.resize(output.bytes.capacity(), 0);
-        let (read, written) = decoder.decode_from_to(rest, &mut output.bytes[start..]).map_err(corrupt)?;
-        output.bytes.truncate(start + written);
+        let (read, written) = decoder.decode_from_to(rest, output.some_room(rest.len())).map_err(corrupt)?;
+        output.advance(written);
         if output.is_past_limit() {
             return Err(output.too_large(Compression::Zstd));
         }
@@ -132,27 +128,26 @@ fn corrupt(reason: impl std::fmt::Display) -> CompressionError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::output::Keep;
     use super::*;
 
     fn frame(input: &[u8]) -> Vec<u8> {
-        let mut output = Vec::new();
+        let mut output = Buffer::new();
         Encoder::new(None).compress(input, &mut output);
-        output
+        output.filled().to_vec()
     }
 
     #[test]
     fn frames_are_one_stream_and_skippable_ones_are_skipped() {
         let skipped = [&0x184D_2A53_u32.to_le_bytes()[..], &2_u32.to_le_bytes(), b"xx"].concat();
         let stream = [skipped.clone(), frame(b"one"), skipped, frame(b"two")].concat();
-        let mut output = Output::new(6, Keep::All);
+        let mut output = Output::up_to(6);
         Decoder::new().decompress(&stream, &mut output).expect("inflates");
-        assert_eq!(output.bytes, b"onetwo");
+        assert_eq!(output.filled(), b"onetwo");
     }
 
     #[test]
     fn junk_after_a_frame_is_an_error() {
         let stream = [frame(b"one"), b"junk".to_vec()].concat();
-        assert!(Decoder::new().decompress(&stream, &mut Output::new(100, Keep::All)).is_err());
+        assert!(Decoder::new().decompress(&stream, &mut Output::up_to(100)).is_err());
     }
 }

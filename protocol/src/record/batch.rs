@@ -154,7 +154,7 @@ impl Batch {
             Some(Compression::None) => self.bytes.slice(SIZE..),
             Some(codec) => {
                 let inflated = decompressor.decompress(codec, &self.bytes[SIZE..]);
-                inflated.map_err(|source| RecordError::Compression { base_offset, source })?.into()
+                inflated.map_err(|source| RecordError::Compression { base_offset, source })?
             }
         };
         DecodedBatch::check(self.header, payload)

@@ -3,16 +3,18 @@
 use super::RecordError;
 use super::header::{BatchHeader, DELETE_HORIZON, SIZE};
 use super::sealed::SealedBatch;
-use super::varint::{Front, MOST_LONG, put_length, size_int, size_length, size_long};
-use super::view::{HeadersView, Parts};
-use crate::compression::Compressor;
-use crate::{Headers, Timestamp};
+use super::varint::{Encoding, MOST_LONG, Writer, size_length, size_nullable};
+use super::view::HeadersView;
+use crate::buffers::{Buffer, BufferPool};
+use crate::compression::{Compression, Compressor};
+use crate::{Header, Headers, Timestamp};
+use bytes::Bytes;
 
-/// The most that a batch may have: its length is an int32.
-const MOST_BYTES: usize = i32::MAX as usize;
+/// The most data that a batch may have: its length is an int32, and a record takes a little more than its data.
+const MOST_BYTES: usize = i32::MAX as usize - 64;
 
-/// The length −1.
-const NULL: u8 = 1;
+/// Room for the header and a few small records.
+const LEAST_BYTES: usize = 512;
 
 /// Headers to be written: a record's own, or those of a record that was read.
 #[derive(Debug, Clone, Copy)]
@@ -34,32 +36,34 @@ impl<'a> From<HeadersView<'a>> for HeaderList<'a> {
     }
 }
 impl HeaderList<'_> {
-    fn size(self) -> usize {
+    #[inline]
+    pub(super) fn size(self) -> usize {
         match self {
             Self::List(headers) if headers.is_empty() => 1,
-            Self::List(headers) => {
-                size_length(headers.len())
-                    + headers
-                        .iter()
-                        .map(|header| size_bytes(header.name.as_bytes()) + size_nullable(header.value))
-                        .sum::<usize>()
-            }
+            Self::List(headers) => size_of_list(headers),
             Self::Encoded(view) => size_length(view.count) + view.encoded.len(),
         }
     }
-    fn put(self, out: &mut Vec<u8>) {
+    pub(super) fn write(self, mut out: Writer<'_>) {
         match self {
-            Self::List(headers) if headers.is_empty() => out.push(0),
             Self::List(headers) => {
-                put_length(out, headers.len());
-                headers.iter().for_each(|header| put_header(out, header.name, header.value));
+                out.length(headers.len());
+                for header in headers.iter() {
+                    out.nullable(Some(header.name.as_bytes()));
+                    out.nullable(header.value);
+                }
             }
             Self::Encoded(view) => {
-                put_length(out, view.count);
-                out.extend_from_slice(view.encoded);
+                out.length(view.count);
+                out.slice(view.encoded);
             }
         }
     }
+}
+
+fn size_of_list(headers: &Headers) -> usize {
+    let size = |header: Header<'_>| size_nullable(Some(header.name.as_bytes())) + size_nullable(header.value);
+    size_length(headers.len()) + headers.iter().map(size).sum::<usize>()
 }
 
 /// A batch that is being filled. Records lie encoded in one buffer that grows; nothing is kept per record.
@@ -67,24 +71,33 @@ impl HeaderList<'_> {
 #[must_use]
 pub struct BatchBuilder {
     /// Room for the header, then the records.
-    buffer: Vec<u8>,
+    buffer: Buffer,
+    /// Where the buffer came from, and goes.
+    pool: Option<BufferPool>,
     header: BatchHeader,
 }
 
 impl BatchBuilder {
     /// An empty one.
     pub fn new() -> Self {
-        Self::with_buffer(Vec::new())
+        Self::with_capacity(LEAST_BYTES)
     }
     /// An empty one with room for `bytes` of batch, header included.
     pub fn with_capacity(bytes: usize) -> Self {
-        Self::with_buffer(Vec::with_capacity(bytes))
+        Self::with_buffer(Buffer::with_capacity(bytes.max(LEAST_BYTES)), None)
     }
-    /// An empty one that uses this buffer's memory again.
-    pub fn with_buffer(mut buffer: Vec<u8>) -> Self {
-        buffer.clear();
-        buffer.resize(SIZE, 0);
-        Self { buffer, header: BatchHeader::empty() }
+    /// An empty one with room for `bytes` of batch, in memory that a batch of the same pool does not need any more, if there is some.
+    pub fn pooled(pool: &BufferPool, bytes: usize) -> Self {
+        let bytes = bytes.max(LEAST_BYTES);
+        let mut buffer = pool.take(bytes);
+        if buffer.capacity() < bytes {
+            buffer = Buffer::with_capacity(bytes);
+        }
+        Self::with_buffer(buffer, Some(pool.clone()))
+    }
+    fn with_buffer(mut buffer: Buffer, pool: Option<BufferPool>) -> Self {
+        buffer.extend_from_slice(&[0; SIZE]);
+        Self { buffer, pool, header: BatchHeader::empty() }
     }
     /// Marks the batch as one that compaction may drop from `at` on. To be called before the first record.
     pub const fn with_delete_horizon(mut self, at: Timestamp) -> Self {
@@ -122,21 +135,14 @@ impl BatchBuilder {
         value: Option<&[u8]>,
         headers: impl Into<HeaderList<'a>>,
     ) -> Result<i32, RecordError> {
-        let (headers, timestamp) = (headers.into(), timestamp.as_millis());
+        let timestamp = timestamp.as_millis();
         let timestamp_delta = timestamp.wrapping_sub(self.base_timestamp(timestamp));
-        let body = 1
-            + size_long(timestamp_delta)
-            + size_int(offset_delta)
-            + size_nullable(key)
-            + size_nullable(value)
-            + headers.size();
-        let bytes = body + size_length(body);
+        let record = Encoding::new(timestamp_delta, offset_delta, key, value, headers.into());
+        let bytes = record.data_size();
         if bytes > MOST_BYTES - self.buffer.len() || self.header.count == i32::MAX {
             return Err(RecordError::Full { bytes, size: self.buffer.len() });
         }
-        self.buffer.reserve(bytes + Front::SIZE);
-        put_data(&mut self.buffer, front(body, timestamp_delta, offset_delta), key, value);
-        headers.put(&mut self.buffer);
+        record.put(&mut self.buffer);
         self.count_in(offset_delta, timestamp);
         Ok(offset_delta)
     }
@@ -174,12 +180,16 @@ impl BatchBuilder {
     /// [`RecordError::Deflate`]: the codec failed.
     pub fn seal(mut self, compressor: &mut Compressor) -> Result<SealedBatch, RecordError> {
         self.header.set_compression(compressor.codec());
-        let buffer = if compressor.codec() == crate::Compression::None {
-            self.buffer
-        } else {
-            deflate(&self.buffer, self.header.count, compressor)?
+        let Self { buffer, pool, header } = self;
+        let deflated = match compressor.codec() {
+            Compression::None => None,
+            _ => Some(deflate(&buffer, header.count, compressor)?),
         };
-        Ok(SealedBatch::new(self.header, buffer))
+        let plain = match pool {
+            Some(pool) => pool.lend(buffer),
+            None => buffer.freeze(),
+        };
+        Ok(SealedBatch::new(header, deflated.unwrap_or(plain)))
     }
 
     const fn base_timestamp(&mut self, first: i64) -> i64 {
@@ -188,6 +198,7 @@ impl BatchBuilder {
         }
         self.header.base_timestamp
     }
+    #[inline(always)]
     fn count_in(&mut self, offset_delta: i32, timestamp: i64) {
         let header = &mut self.header;
         header.max_timestamp = if header.count == 0 { timestamp } else { header.max_timestamp.max(timestamp) };
@@ -201,80 +212,8 @@ impl Default for BatchBuilder {
     }
 }
 
-fn deflate(buffer: &[u8], count: i32, compressor: &mut Compressor) -> Result<Vec<u8>, RecordError> {
-    let mut out = vec![0; SIZE];
-    let deflated = compressor.compress(&buffer[SIZE..], &mut out);
-    deflated.map_err(|source| RecordError::Deflate { count: usize::try_from(count).unwrap_or(0), source })?;
-    Ok(out)
-}
-
-/// Length, attributes and both deltas.
-#[inline]
-fn front(body: usize, timestamp_delta: i64, offset_delta: i32) -> Front {
-    let mut front = Front::new();
-    front.count(body);
-    front.byte(0);
-    front.long(timestamp_delta);
-    front.long(i64::from(offset_delta));
-    front
-}
-/// Appends what was begun, key and value.
-#[inline]
-fn put_data(out: &mut Vec<u8>, mut front: Front, key: Option<&[u8]>, value: Option<&[u8]>) {
-    if let Some(key) = key {
-        front.count(key.len());
-        front.put(out);
-        out.extend_from_slice(key);
-        front = Front::new();
-    } else {
-        front.byte(NULL);
-    }
-    match value {
-        Some(value) => {
-            front.count(value.len());
-            front.put(out);
-            out.extend_from_slice(value);
-        }
-        None => {
-            front.byte(NULL);
-            front.put(out);
-        }
-    }
-}
-
-/// Appends a whole record whose headers are encoded already.
-pub(super) fn put_record(out: &mut Vec<u8>, parts: &Parts<'_>) {
-    let headers = HeaderList::Encoded(parts.headers);
-    let body = 1
-        + size_long(parts.timestamp_delta)
-        + size_int(parts.offset_delta)
-        + size_nullable(parts.key)
-        + size_nullable(parts.value)
-        + headers.size();
-    put_data(out, front(body, parts.timestamp_delta, parts.offset_delta), parts.key, parts.value);
-    headers.put(out);
-}
-/// Appends a header.
-pub(super) fn put_header(out: &mut Vec<u8>, name: &str, value: Option<&[u8]>) {
-    put_nullable(out, Some(name.as_bytes()));
-    put_nullable(out, value);
-}
-
-fn put_nullable(out: &mut Vec<u8>, bytes: Option<&[u8]>) {
-    match bytes {
-        None => out.push(NULL),
-        Some(bytes) => {
-            put_length(out, bytes.len());
-            out.extend_from_slice(bytes);
-        }
-    }
-}
-const fn size_bytes(bytes: &[u8]) -> usize {
-    size_length(bytes.len()) + bytes.len()
-}
-const fn size_nullable(bytes: Option<&[u8]>) -> usize {
-    match bytes {
-        None => 1,
-        Some(bytes) => size_bytes(bytes),
-    }
+fn deflate(buffer: &Buffer, count: i32, compressor: &mut Compressor) -> Result<Bytes, RecordError> {
+    let records = buffer.filled().get(SIZE..).unwrap_or_default();
+    let deflated = compressor.compress_after(SIZE, records);
+    deflated.map_err(|source| RecordError::Deflate { count: usize::try_from(count).unwrap_or(0), source })
 }

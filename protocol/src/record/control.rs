@@ -73,12 +73,12 @@ impl ControlRecord {
     /// Reads a control record's key (version, type) and, of a marker, its value (version, coordinator epoch). None where the key is too short.
     #[must_use]
     pub fn read(key: &[u8], value: Option<&[u8]>) -> Option<Self> {
-        let mut key = Slice(key);
+        let mut key = Slice::new(key);
         key.array::<2>()?;
         let kind = ControlKind::from_id(i16::from_be_bytes(key.array()?));
         let marker = value.filter(|_| matches!(kind, ControlKind::Abort | ControlKind::Commit));
         let epoch = |value| {
-            let mut value = Slice(value);
+            let mut value = Slice::new(value);
             value.array::<2>()?;
             value.array().map(i32::from_be_bytes)
         };

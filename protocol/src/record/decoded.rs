@@ -1,10 +1,12 @@
 //! A batch whose records were inflated and walked once, and can be read without errors from then on.
 
+use super::RecordError;
 use super::control::ControlRecord;
 use super::cursor::Slice;
 use super::header::{BatchHeader, TimestampType};
+use super::varint::{Encoding, put_header};
 use super::view::{self, HeadersView, Parts, RecordView};
-use super::{RecordError, builder};
+use crate::buffers::Buffer;
 use crate::{Offset, Timestamp};
 use bytes::Bytes;
 
@@ -86,15 +88,14 @@ impl DecodedBatch {
         RecordCursor { at: 0, index: 0 }
     }
     /// Reads the record at the cursor and moves it on.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn next<'a>(&'a self, cursor: &mut RecordCursor) -> Option<RecordView<'a>> {
         if cursor.index >= self.count {
             return None;
         }
-        let mut rest = Slice(self.payload.get(cursor.at..)?);
-        let parts = Parts::read(&mut rest)?;
-        cursor.at = self.payload.len() - rest.0.len();
+        let (parts, end) = Parts::read(&self.payload, cursor.at)?;
+        cursor.at = end;
         cursor.index += 1;
         Some(self.view(parts))
     }
@@ -105,7 +106,7 @@ impl DecodedBatch {
         ControlRecord::read(record.key?, record.value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn view<'a>(&self, parts: Parts<'a>) -> RecordView<'a> {
         let timestamp = match self.header.timestamp_type() {
             TimestampType::LogAppendTime => self.header.max_timestamp,
@@ -153,7 +154,7 @@ impl RecordIter<'_> {
 }
 impl<'a> Iterator for RecordIter<'a> {
     type Item = RecordView<'a>;
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<RecordView<'a>> {
         self.batch.next(&mut self.cursor)
     }
@@ -185,22 +186,23 @@ impl Walk<'_> {
         let announced = self.header.count;
         let wrong_count = |found| RecordError::Count { base_offset, announced, found };
         let count = usize::try_from(announced).map_err(|_| wrong_count(0))?;
-        let mut rest = Slice(payload);
+        let mut at = 0;
         for index in 0..count {
-            if rest.0.is_empty() {
+            if at >= payload.len() {
                 return Err(wrong_count(index));
             }
-            let checked =
-                Parts::read(&mut rest).ok_or("its lengths do not fit together").and_then(|parts| self.one(&parts));
-            checked.map_err(|what| RecordError::Record { base_offset, index, what })?;
+            let malformed = |what| RecordError::Record { base_offset, index, what };
+            let (parts, end) = Parts::read(payload, at).ok_or_else(|| malformed("its lengths do not fit together"))?;
+            self.one(&parts).map_err(malformed)?;
+            at = end;
         }
-        match rest.0.len() {
+        match payload.len() - at {
             0 => Ok(count),
             bytes => Err(RecordError::Trailing { base_offset, bytes }),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn one(&mut self, parts: &Parts<'_>) -> Result<(), &'static str> {
         self.data_bytes += parts.key.map_or(0, <[u8]>::len) + parts.value.map_or(0, <[u8]>::len);
         let offset = self.header.base_offset.wrapping_add(i64::from(parts.offset_delta));
@@ -218,33 +220,37 @@ impl Walk<'_> {
     }
 
     fn headers(&mut self, headers: HeadersView<'_>) -> Result<(), &'static str> {
-        let mut rest = Slice(headers.encoded);
+        let mut rest = Slice::new(headers.encoded);
         for _ in 0..headers.count {
             let (name, _) = view::header(&mut rest).ok_or("its headers do not fit")?;
             if std::str::from_utf8(name).is_err() {
                 self.names = Names::Broken;
             }
         }
-        if rest.0.is_empty() { Ok(()) } else { Err("bytes follow its last header") }
+        if rest.left() == 0 { Ok(()) } else { Err("bytes follow its last header") }
     }
 }
 
 /// The same records, with U+FFFD in the place of what is not UTF-8 in the names of their headers: so Kafka reads them.
 #[cold]
 fn with_readable_names(payload: &Bytes, count: usize) -> Bytes {
-    let mut rest = Slice(payload);
-    let mut out = Vec::with_capacity(payload.len());
+    let mut at = 0;
+    let mut out = Buffer::with_capacity(payload.len());
     for _ in 0..count {
-        let Some(parts) = Parts::read(&mut rest) else { break };
-        let mut headers = Vec::new();
-        let mut encoded = Slice(parts.headers.encoded);
-        while let Some((name, value)) = view::header(&mut encoded) {
-            builder::put_header(&mut headers, &String::from_utf8_lossy(name), value);
-        }
-        builder::put_record(
-            &mut out,
-            &Parts { headers: HeadersView { count: parts.headers.count, encoded: &headers }, ..parts },
-        );
+        let Some((parts, end)) = Parts::read(payload, at) else { break };
+        at = end;
+        let headers = readable(parts.headers);
+        let headers = HeadersView { encoded: headers.filled(), ..parts.headers };
+        Encoding::from(Parts { headers, ..parts }).put(&mut out);
     }
-    out.into()
+    out.freeze()
+}
+
+fn readable(headers: HeadersView<'_>) -> Buffer {
+    let mut rest = Slice::new(headers.encoded);
+    let mut out = Buffer::new();
+    while let Some((name, value)) = view::header(&mut rest) {
+        put_header(&mut out, &String::from_utf8_lossy(name), value);
+    }
+    out
 }

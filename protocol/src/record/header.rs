@@ -153,7 +153,7 @@ impl BatchHeader {
 
     /// Reads a magic 2 header; the length was looked at before.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut bytes = Slice(bytes);
+        let mut bytes = Slice::new(bytes);
         let base_offset = i64::from_be_bytes(bytes.array()?);
         bytes.array::<4>()?;
         Some(Self {

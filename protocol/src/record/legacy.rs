@@ -4,11 +4,12 @@
 //! so that reading knows one format.
 
 use super::RecordError;
-use super::builder::put_record;
 use super::cursor::Slice;
 use super::decoded::DecodedBatch;
 use super::header::{BEFORE_LENGTH, BatchHeader, TimestampType};
+use super::varint::Encoding;
 use super::view::{HeadersView, Parts};
+use crate::buffers::Buffer;
 use crate::compression::{Compression, CompressionError, Decompressor};
 use bytes::Bytes;
 
@@ -27,13 +28,13 @@ struct Message<'a> {
 
 impl<'a> Message<'a> {
     fn read(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = Slice(bytes);
+        let mut rest = Slice::new(bytes);
         let crc = u32::from_be_bytes(rest.array()?);
         let magic = i8::from_be_bytes(rest.array()?);
         let attributes = i8::from_be_bytes(rest.array()?);
         let timestamp = if magic == 0 { -1 } else { i64::from_be_bytes(rest.array()?) };
         let (key, value) = (nullable(&mut rest)?, nullable(&mut rest)?);
-        rest.0.is_empty().then_some(Self { crc, magic, attributes, timestamp, key, value })
+        (rest.left() == 0).then_some(Self { crc, magic, attributes, timestamp, key, value })
     }
 }
 
@@ -48,7 +49,7 @@ fn nullable<'a>(rest: &mut Slice<'a>) -> Option<Option<&'a [u8]>> {
 pub(super) fn read_header(bytes: &[u8], at: usize) -> Result<BatchHeader, RecordError> {
     let too_short =
         || RecordError::Length { at, length: i32::try_from(bytes.len() - BEFORE_LENGTH).unwrap_or(i32::MAX) };
-    let mut rest = Slice(bytes);
+    let mut rest = Slice::new(bytes);
     let offset = rest.array().map(i64::from_be_bytes).ok_or_else(too_short)?;
     rest.array::<4>().ok_or_else(too_short)?;
     let crc = rest.array().map(u32::from_be_bytes).ok_or_else(too_short)?;
@@ -99,7 +100,7 @@ fn inflate(
     magic: i8,
     value: &[u8],
     decompressor: &mut Decompressor,
-) -> Result<Vec<u8>, CompressionError> {
+) -> Result<Bytes, CompressionError> {
     if magic == 0 && codec == Compression::Lz4 {
         decompressor.decompress_old_lz4(value)
     } else {
@@ -109,9 +110,9 @@ fn inflate(
 
 /// The messages in a wrapper, with their offsets. Magic 1 counts them from the wrapper's first, and the wrapper bears the last one's.
 fn inner<'a>(header: &BatchHeader, inflated: &'a [u8]) -> Result<Vec<(i64, Message<'a>)>, RecordError> {
-    let mut rest = Slice(inflated);
+    let mut rest = Slice::new(inflated);
     let mut messages = Vec::new();
-    while !rest.0.is_empty() {
+    while rest.left() > 0 {
         let malformed = |what| RecordError::Record { base_offset: header.base_offset, index: messages.len(), what };
         let message = one_inner(header.magic, &mut rest).map_err(malformed)?;
         messages.push(message);
@@ -149,23 +150,15 @@ fn transcode(header: &BatchHeader, messages: &[(i64, Message<'_>)]) -> Result<De
     if first < 0 {
         return Err(malformed(0, "its offset is out of range"));
     }
-    let mut payload = Vec::new();
+    let mut payload = Buffer::new();
     for (index, (offset, message)) in messages.iter().enumerate() {
         let offset_delta = offset
             .checked_sub(first)
             .and_then(|delta| i32::try_from(delta).ok())
             .ok_or_else(|| malformed(index, "its offset is too far from the first"))?;
         let timestamp_delta = message.timestamp.wrapping_sub(messages[0].1.timestamp);
-        put_record(
-            &mut payload,
-            &Parts {
-                timestamp_delta,
-                offset_delta,
-                key: message.key,
-                value: message.value,
-                headers: HeadersView::default(),
-            },
-        );
+        let (key, value, headers) = (message.key, message.value, HeadersView::default());
+        Encoding::from(Parts { timestamp_delta, offset_delta, key, value, headers }).put(&mut payload);
     }
     let count = i32::try_from(messages.len()).map_err(|_| malformed(0, "there are too many messages"))?;
     let last_offset_delta = i32::try_from(last.wrapping_sub(first))
@@ -178,5 +171,5 @@ fn transcode(header: &BatchHeader, messages: &[(i64, Message<'_>)]) -> Result<De
     );
     let decoded =
         BatchHeader { base_offset: first, base_timestamp: message.timestamp, last_offset_delta, count, ..*header };
-    DecodedBatch::check(decoded, Bytes::from(payload))
+    DecodedBatch::check(decoded, payload.freeze())
 }

@@ -35,6 +35,7 @@ mod sealed;
 mod varint;
 mod view;
 
+pub use crate::buffers::BufferPool;
 pub use batch::{Batch, Batches, CrcCheck, batches};
 pub use builder::{BatchBuilder, HeaderList};
 pub use control::{ControlKind, ControlRecord, end_transaction_marker};

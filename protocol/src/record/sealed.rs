@@ -70,9 +70,9 @@ pub struct SealedBatch {
 }
 
 impl SealedBatch {
-    pub(super) fn new(header: BatchHeader, buffer: Vec<u8>) -> Self {
+    pub(super) fn new(header: BatchHeader, buffer: Bytes) -> Self {
         let payload = Checksummed::of(&buffer[SIZE..]);
-        Self { header, buffer: buffer.into(), payload }
+        Self { header, buffer, payload }
     }
     /// How many records there are.
     #[must_use]

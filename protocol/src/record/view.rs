@@ -1,6 +1,6 @@
 //! One record, by reference.
 
-use super::cursor::Slice;
+use super::cursor::{Front, Slice, short_field, unzigzag};
 use crate::{Header, Headers, Offset, Timestamp};
 use bytes::Bytes;
 
@@ -40,7 +40,7 @@ impl<'a> HeadersView<'a> {
     }
     /// In order; a name may come twice.
     pub const fn iter(self) -> HeaderIter<'a> {
-        HeaderIter { left: self.count, rest: Slice(self.encoded) }
+        HeaderIter { left: self.count, rest: Slice::new(self.encoded) }
     }
     /// The value of the last one of this name; a null value reads as none.
     #[must_use]
@@ -100,7 +100,7 @@ pub(super) fn header<'a>(rest: &mut Slice<'a>) -> Option<(&'a [u8], Option<&'a [
 }
 
 /// A record's parts, before the batch's offset and time are added.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
     pub(super) timestamp_delta: i64,
     pub(super) offset_delta: i32,
@@ -110,18 +110,42 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Reads the record at the front, its headers unread: all that follows their count is theirs.
-    #[inline]
-    pub(super) fn read(rest: &mut Slice<'a>) -> Option<Self> {
+    /// Reads the record at `at` and tells where it ends. Its headers are unread: all that follows their count is theirs.
+    #[inline(always)]
+    pub(super) fn read(bytes: &'a [u8], at: usize) -> Option<(Self, usize)> {
+        Self::read_short(bytes, at).or_else(|| Self::read_any(bytes, at))
+    }
+
+    /// Nearly all records: fewer than 8 KiB, within 8 seconds and 2²⁰ offsets of the batch's first. None for others, and for malformed ones.
+    #[inline(always)]
+    fn read_short(bytes: &'a [u8], at: usize) -> Option<(Self, usize)> {
+        let rest = bytes.get(at..)?;
+        let mut front = Front::new(rest)?;
+        let length = usize::from(front.two()?);
+        let end = front.position() + (length >> 1);
+        front.skip();
+        let (timestamp_delta, offset_delta) = (front.two()?, front.three()?);
+        let rest = rest.get(front.position()..end)?;
+        let (key, rest) = short_field(rest)?;
+        let (value, rest) = short_field(rest)?;
+        let (&count, encoded) = rest.split_first()?;
+        if count >= 0x80 || (length | usize::from(count)) & 1 == 1 {
+            return None;
+        }
+        let headers = HeadersView { count: usize::from(count >> 1), encoded };
+        let timestamp_delta = i64::from(unzigzag(u32::from(timestamp_delta)));
+        Some((Self { timestamp_delta, offset_delta: unzigzag(offset_delta), key, value, headers }, at + end))
+    }
+    #[cold]
+    fn read_any(bytes: &'a [u8], at: usize) -> Option<(Self, usize)> {
+        let mut rest = Slice::from(bytes, at);
         let length = usize::try_from(rest.int()?).ok()?;
-        let mut body = Slice(rest.take(length)?);
+        let mut body = Slice::new(rest.take(length)?);
         body.byte()?;
-        Some(Self {
-            timestamp_delta: body.long()?,
-            offset_delta: body.int()?,
-            key: body.nullable()?,
-            value: body.nullable()?,
-            headers: HeadersView { count: usize::try_from(body.int()?).ok()?, encoded: body.0 },
-        })
+        let timestamp_delta = body.long()?;
+        let offset_delta = body.int()?;
+        let (key, value) = (body.nullable()?, body.nullable()?);
+        let headers = HeadersView { count: usize::try_from(body.int()?).ok()?, encoded: body.rest() };
+        Some((Self { timestamp_delta, offset_delta, key, value, headers }, rest.position()))
     }
 }
