@@ -6,7 +6,6 @@
 mod commands;
 mod connection;
 mod failure;
-mod shutdown;
 
 use clap::{Parser, Subcommand};
 use commands::{broker, consume, decode, demo, demo_app, groups, produce, topics};

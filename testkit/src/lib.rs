@@ -6,6 +6,8 @@ mod cluster;
 mod driver;
 pub mod faults;
 mod network;
+#[cfg(feature = "server")]
+pub mod server;
 
 pub use broker::SecurityProtocol;
 pub use cluster::{

@@ -2,10 +2,10 @@
 
 use crate::connection::Connection;
 use crate::failure::Failure;
-use crate::shutdown::signalled;
 use clap::Args;
 use millstream::TopicPartition;
 use millstream::client::{Client, Consumer, Properties, RecordRef, Records};
+use millstream_testkit::server::signalled;
 use serde_json::json;
 use std::io::Write;
 use std::time::Duration;

@@ -2,9 +2,9 @@
 
 use crate::connection::Connection;
 use crate::failure::Failure;
-use crate::shutdown::signalled_or_parent_gone;
 use clap::Args;
 use millstream::{prelude::*, stores};
+use millstream_testkit::server::signalled_or_parent_gone;
 use std::path::PathBuf;
 use std::time::Duration;
 

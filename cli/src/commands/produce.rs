@@ -2,9 +2,9 @@
 
 use crate::connection::Connection;
 use crate::failure::Failure;
-use crate::shutdown::signalled;
 use clap::Args;
 use millstream::client::{Producer, ProducerRecord};
+use millstream_testkit::server::signalled;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 

@@ -87,6 +87,9 @@ impl Nodes {
     pub(crate) fn visible(&self) -> impl Iterator<Item = &Node> {
         self.up().filter(|node| !self.hidden.contains(&node.id))
     }
+    pub(crate) fn is_hidden(&self, id: NodeId) -> bool {
+        self.hidden.contains(&id)
+    }
     pub(crate) fn set_hidden(&mut self, id: NodeId, is_hidden: bool) {
         let _was = if is_hidden { self.hidden.insert(id) } else { self.hidden.remove(&id) };
     }

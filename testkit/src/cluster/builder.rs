@@ -4,9 +4,10 @@ use super::TestCluster;
 use super::clock::Clock;
 use super::door::Doors;
 use super::node::Nodes;
+use super::recipe::Recipe;
 use super::shared::Shared;
 use super::thread::Host;
-use crate::broker::{Broker, Endpoint, Node, SecurityProtocol, Settings, check_name};
+use crate::broker::{Endpoint, Node, SecurityProtocol, Settings, check_name};
 use crate::network::Links;
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
@@ -131,11 +132,10 @@ impl TestClusterBuilder {
         let addresses = if self.in_memory { self.in_memory_at(listeners.len())? } else { addresses(&sockets)? };
         let clock = Clock::start();
         let seed = self.seed.unwrap_or_else(|| RandomState::new().hash_one(&addresses));
-        let mut broker = Broker::new(settings, describe(&addresses, &self.racks), seed, clock.now());
-        self.topics.iter().for_each(|(name, partitions)| {
-            broker.create_topic(name, *partitions);
-        });
-        self.users.iter().for_each(|(name, password)| broker.add_user(name, password));
+        let nodes = describe(&addresses, &self.racks);
+        let (topics, users) = (self.topics.clone(), self.users.clone());
+        let recipe = Recipe { settings, nodes, seed, topics, users };
+        let broker = recipe.broker(clock.now());
         let links = Links::new((1..).map(NodeId::new).take(addresses.len()));
         let shared = Arc::new(Shared::new(broker, clock, links, seed));
         let host = if self.in_memory { Host::beside(&shared) } else { Host::thread(&shared) };
@@ -145,6 +145,7 @@ impl TestClusterBuilder {
         Ok(TestCluster {
             shared,
             nodes: Mutex::new(nodes),
+            recipe,
             bootstraps: bootstraps.collect(),
             #[cfg(feature = "tls")]
             authority: doors.authority,

@@ -12,6 +12,7 @@ mod link;
 mod logged;
 mod node;
 mod parked;
+mod recipe;
 mod records;
 mod replication;
 mod request_log;
@@ -41,6 +42,7 @@ use crate::network::memory::MemoryRuntime;
 use millstream_client::{Client, ClientSource};
 use millstream_protocol::TopicName;
 use node::Nodes;
+use recipe::Recipe;
 use shared::Shared;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -67,6 +69,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct TestCluster {
     shared: Arc<Shared>,
+    recipe: Recipe,
     nodes: Mutex<Nodes>,
     /// By listener, the first first.
     bootstraps: Vec<(String, String)>,
@@ -220,7 +223,11 @@ impl TestCluster {
             Place::Caller => pass(by).await,
         }
     }
-    fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {
+    /// Moves the brokers' clock alone on, from code that is not async.
+    pub fn advance_brokers(&self, by: Duration) {
+        self.shared.advance(by);
+    }
+    pub(crate) fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {
         self.shared.with_broker(act)
     }
     fn nodes(&self) -> std::sync::MutexGuard<'_, Nodes> {

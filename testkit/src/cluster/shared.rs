@@ -42,6 +42,18 @@ impl Shared {
     pub(super) fn seed(&self) -> u64 {
         self.seed
     }
+    /// Puts another cluster in place of this one; connections end.
+    pub(super) fn reset(&self, broker: Broker) {
+        let mut state = self.lock();
+        state.broker = broker;
+        state.connections.clear();
+        drop(state);
+        for link in self.links.all() {
+            link.heal();
+            link.reset();
+        }
+        self.with_broker(|_| {});
+    }
     /// Another seed each time.
     pub(super) fn next_seed(&self) -> u64 {
         self.seed ^ self.seeds_given.fetch_add(1, Ordering::Relaxed)

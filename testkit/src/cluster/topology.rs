@@ -21,9 +21,14 @@ impl TestCluster {
     /// When there is no such broker, or another program has taken its port meanwhile.
     pub fn restart(&self, node: impl Into<NodeId>) {
         let node = node.into();
-        let listens = self.nodes().restart(node, &self.shared);
+        let listens = self.try_restart(node);
         assert!(listens.is_ok(), "node {node} cannot listen again: {listens:?}");
+    }
+    /// The same, for a broker that there is.
+    pub(crate) fn try_restart(&self, node: NodeId) -> std::io::Result<()> {
+        self.nodes().restart(node, &self.shared)?;
         self.with_broker(|broker| broker.restart(node));
+        Ok(())
     }
     /// Lets another broker lead.
     ///

@@ -109,6 +109,9 @@ impl Faults {
     pub(crate) fn has_for_partitions(&self) -> bool {
         self.rules.iter().any(|rule| rule.scope.partition.is_some())
     }
+    pub(crate) fn is_paused(&self, node: NodeId) -> bool {
+        self.paused.contains(&node)
+    }
     fn retire(&mut self) {
         let spent = self.rules.iter().filter(|rule| rule.steps.is_empty()).map(Rule::state);
         self.spent.extend(spent);

@@ -1,0 +1,33 @@
+//! The small binary `millstream-broker`: a Kafka cluster for tests in any language, and nothing else.
+
+use clap::Parser;
+use millstream_testkit::server::{BrokerArguments, signalled_or_parent_gone};
+use std::process::ExitCode;
+
+/// A Kafka cluster for tests, in one process, on loopback, kept in memory.
+#[derive(Debug, Parser)]
+#[command(name = "millstream-broker", version)]
+struct Arguments {
+    #[command(flatten)]
+    broker: BrokerArguments,
+}
+
+fn main() -> ExitCode {
+    let Arguments { broker } = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&error),
+    };
+    let stop = signalled_or_parent_gone(broker.ends_with_parent());
+    let outcome = runtime.block_on(broker.run(stop));
+    // Standard input may be held by a thread that waits for a line: it is not waited for.
+    runtime.shutdown_background();
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error),
+    }
+}
+fn failed(error: &dyn std::error::Error) -> ExitCode {
+    eprintln!("millstream-broker: {error}");
+    ExitCode::FAILURE
+}

@@ -1,0 +1,49 @@
+//! What the control port answers.
+
+use hyper::StatusCode;
+use serde::Serialize;
+
+/// An answer that went well.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Json(StatusCode, String),
+    Text(&'static str, String),
+    Nothing,
+}
+impl Answer {
+    pub(super) fn json(value: &impl Serialize) -> Result<Self, Refusal> {
+        Self::with_status(StatusCode::OK, value)
+    }
+    pub(super) fn created(value: &impl Serialize) -> Result<Self, Refusal> {
+        Self::with_status(StatusCode::CREATED, value)
+    }
+    fn with_status(status: StatusCode, value: &impl Serialize) -> Result<Self, Refusal> {
+        let text = serde_json::to_string(value);
+        text.map(|text| Self::Json(status, text))
+            .map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))
+    }
+}
+
+/// Why something was not done: a status and a sentence.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) reason: String,
+}
+impl Refusal {
+    pub(super) fn new(status: StatusCode, reason: impl ToString) -> Self {
+        Self { status, reason: reason.to_string() }
+    }
+    /// The request itself is wrong.
+    pub(super) fn bad(reason: impl ToString) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, reason)
+    }
+    /// What it is about is not there.
+    pub(super) fn missing(reason: impl ToString) -> Self {
+        Self::new(StatusCode::NOT_FOUND, reason)
+    }
+    /// It is right, but not now.
+    pub(super) fn conflict(reason: impl ToString) -> Self {
+        Self::new(StatusCode::CONFLICT, reason)
+    }
+}

@@ -1,0 +1,53 @@
+//! Routes about the cluster as a whole: a look, its time, its markers, a new beginning, and what this port is.
+
+use super::answer::{Answer, Refusal};
+use super::bodies::{Advance, BrokerView, ClusterView, Time};
+use super::route::{Asked, Route};
+use hyper::Method;
+use std::time::Duration;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::new(Method::GET, "/", look),
+        Route::new(Method::POST, "/reset", reset),
+        Route::new(Method::POST, "/time/advance", advance),
+        Route::new(Method::POST, "/markers/hold", hold_markers),
+        Route::new(Method::POST, "/markers/release", release_markers),
+        Route::new(Method::GET, "/openapi.yaml", describe),
+    ]
+}
+
+fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let cluster = asked.cluster;
+    let view = cluster.with_broker(|broker| ClusterView {
+        bootstrap: cluster.bootstrap_servers(),
+        cluster_id: broker.cluster_id().to_owned(),
+        time_ms: cluster.time().as_millis(),
+        controller: broker.controller().map(millstream_protocol::NodeId::get),
+        brokers: broker
+            .node_states()
+            .map(|(id, is_up, is_hidden, is_paused)| BrokerView { id: id.get(), is_up, is_hidden, is_paused })
+            .collect(),
+    });
+    Answer::json(&view)
+}
+fn reset(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    asked.cluster.reset().map_err(Refusal::conflict)?;
+    Ok(Answer::Nothing)
+}
+fn advance(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let Advance { ms } = asked.body()?;
+    asked.cluster.advance_brokers(Duration::from_millis(ms));
+    Answer::json(&Time { time_ms: asked.cluster.time().as_millis() })
+}
+fn hold_markers(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    asked.cluster.hold_transaction_markers();
+    Ok(Answer::Nothing)
+}
+fn release_markers(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    asked.cluster.release_transaction_markers();
+    Ok(Answer::Nothing)
+}
+fn describe(_: &Asked<'_>) -> Result<Answer, Refusal> {
+    Ok(Answer::Text("application/yaml", include_str!("../../openapi.yaml").to_owned()))
+}

@@ -1,0 +1,20 @@
+//! A cluster as a process: its flags, its readiness line, and a control port for tests in any language.
+//!
+//! The control port speaks HTTP and JSON on loopback. `testkit/openapi.yaml` describes it, and a running server answers it at
+//! `/openapi.yaml`.
+
+mod answer;
+mod arguments;
+mod bodies;
+mod cluster;
+mod control;
+mod faults;
+mod looking;
+mod route;
+mod stop;
+mod topics;
+mod topology;
+
+pub use arguments::{BrokerArguments, ServeError};
+pub use control::{ControlServer, routes};
+pub use stop::{signalled, signalled_or_parent_gone};

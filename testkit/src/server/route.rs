@@ -1,0 +1,127 @@
+//! Which request goes where.
+
+use super::answer::{Answer, Refusal};
+use crate::TestCluster;
+use hyper::{Method, StatusCode};
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// A request, taken apart.
+#[derive(Debug)]
+pub(super) struct Asked<'r> {
+    pub(super) cluster: &'r TestCluster,
+    /// What stands in the path's places, by their names.
+    pub(super) places: BTreeMap<&'static str, String>,
+    pub(super) query: BTreeMap<String, String>,
+    pub(super) body: &'r [u8],
+}
+impl Asked<'_> {
+    /// The body as JSON.
+    pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        serde_json::from_slice(self.body).map_err(|error| Refusal::bad(format!("the body cannot be read: {error}")))
+    }
+    /// What stands in one of the path's places.
+    pub(super) fn place(&self, name: &str) -> &str {
+        self.places.get(name).map_or("", String::as_str)
+    }
+    pub(super) fn number<T: FromStr>(&self, name: &str) -> Result<T, Refusal> {
+        let text = self.place(name);
+        text.parse().map_err(|_| Refusal::bad(format!("`{text}` is no number that {name} could be")))
+    }
+    /// A parameter of the query, if it is given.
+    pub(super) fn query<T: FromStr>(&self, name: &str) -> Result<Option<T>, Refusal> {
+        let Some(text) = self.query.get(name) else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| Refusal::bad(format!("{name} cannot be `{text}`")))
+    }
+}
+
+/// What serves a route.
+pub(super) type Serve = fn(&Asked<'_>) -> Result<Answer, Refusal>;
+
+/// One route.
+pub(super) struct Route {
+    pub(super) method: Method,
+    /// As OpenAPI writes it: `/brokers/{id}/link`.
+    pub(super) path: &'static str,
+    pub(super) serve: Serve,
+}
+impl Route {
+    pub(super) const fn new(method: Method, path: &'static str, serve: Serve) -> Self {
+        Self { method, path, serve }
+    }
+    /// What stands in its places, if a path is this route's.
+    fn places(&self, path: &str) -> Option<BTreeMap<&'static str, String>> {
+        let (mut own, mut asked) = (self.path.split('/'), path.split('/'));
+        let mut places = BTreeMap::new();
+        loop {
+            match (own.next(), asked.next()) {
+                (None, None) => return Some(places),
+                (Some(own), Some(asked)) => match own.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+                    Some(name) if !asked.is_empty() => {
+                        places.insert(name, decoded(asked));
+                    }
+                    None if own == asked => {}
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// The route of a request, with what stands in its path.
+pub(super) fn find<'r>(
+    routes: &'r [Route],
+    method: &Method,
+    path: &str,
+) -> Result<(&'r Route, BTreeMap<&'static str, String>), Refusal> {
+    let mut of_path = routes.iter().filter_map(|route| Some((route, route.places(path)?))).peekable();
+    if of_path.peek().is_none() {
+        return Err(Refusal::missing(format!("there is no {path}; GET /openapi.yaml says what there is")));
+    }
+    let not_allowed = || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("{path} does not take {method}"));
+    of_path.find(|(route, _)| route.method == *method).ok_or_else(not_allowed)
+}
+
+/// The parameters of a query.
+pub(super) fn query(text: Option<&str>) -> BTreeMap<String, String> {
+    let pairs = text.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(name, value)| (decoded(name), decoded(&value.replace('+', " "))))
+        .collect()
+}
+/// Without percent signs; what is no escape stays as it is.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let escape = after.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_paths_and_queries_are_unescaped() {
+        let route = Route::new(Method::GET, "/topics/{name}/records", |_| Ok(Answer::Nothing));
+        assert_eq!(route.places("/topics/a%20b%zz/records").unwrap()["name"], "a b%zz");
+        assert_eq!((route.places("/topics//records"), route.places("/topics/a")), (None, None));
+        let query = query(Some("api=Produce&x=a+b%26&flag"));
+        assert_eq!((query["api"].as_str(), query["x"].as_str(), query["flag"].as_str()), ("Produce", "a b&", ""));
+    }
+}

@@ -1,0 +1,120 @@
+//! Routes about topics and what they hold.
+
+use super::answer::{Answer, Refusal};
+use super::bodies::{NewTopic, PartitionView, RecordView, Spoil, TopicView};
+use super::route::{Asked, Route};
+use crate::ClusterRecord;
+use crate::broker::{Broker, check_name};
+use base64::Engine;
+use bytes::Bytes;
+use hyper::Method;
+use millstream_protocol::NodeId;
+
+/// How many records are told of at once, unless it is said.
+const RECORDS: usize = 1_000;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::new(Method::GET, "/topics", list),
+        Route::new(Method::POST, "/topics", create),
+        Route::new(Method::GET, "/topics/{name}", look),
+        Route::new(Method::DELETE, "/topics/{name}", delete),
+        Route::new(Method::POST, "/topics/{name}/recreate", recreate),
+        Route::new(Method::POST, "/topics/{name}/corrupt", corrupt),
+        Route::new(Method::GET, "/topics/{name}/records", records),
+    ]
+}
+
+fn list(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let names = asked.cluster.with_broker(|broker| broker.topic_names());
+    let views: Vec<TopicView> = names.iter().filter_map(|name| view(asked, name)).collect();
+    Answer::json(&views)
+}
+fn view(asked: &Asked<'_>, name: &str) -> Option<TopicView> {
+    asked.cluster.with_broker(|broker| {
+        let (id, partitions) = broker.topic_state(name)?;
+        let partitions = partitions.into_iter().map(|state| PartitionView {
+            partition: state.index,
+            leader: state.leader.map(NodeId::get),
+            leader_epoch: state.leader_epoch,
+            replicas: state.replicas.into_iter().map(NodeId::get).collect(),
+            start_offset: state.start,
+            end_offset: state.end,
+        });
+        Some(TopicView { name: name.to_owned(), id: id.to_string(), partitions: partitions.collect() })
+    })
+}
+fn missing(name: &str) -> Refusal {
+    Refusal::missing(format!("there is no topic `{name}`"))
+}
+fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let name = asked.place("name");
+    Answer::json(&view(asked, name).ok_or_else(|| missing(name))?)
+}
+fn create(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let NewTopic { name, partitions } = asked.body()?;
+    check_name(&name).map_err(|(_, reason)| Refusal::bad(reason))?;
+    if !(1..=MAX_PARTITIONS).contains(&partitions) {
+        return Err(Refusal::bad(format!("a topic has 1 to {MAX_PARTITIONS} partitions here")));
+    }
+    let is_new = asked.cluster.with_broker(|broker| {
+        let is_new = !broker.has_topic(&name);
+        if is_new {
+            broker.create_topic(&name, partitions);
+        }
+        is_new
+    });
+    if !is_new {
+        return Err(Refusal::conflict(format!("there is a topic `{name}` already")));
+    }
+    Answer::created(&view(asked, &name).ok_or_else(|| missing(&name))?)
+}
+/// More would be a slip of the keyboard.
+const MAX_PARTITIONS: usize = 10_000;
+
+fn act(asked: &Asked<'_>, act: impl FnOnce(&mut Broker, &str) -> bool) -> Result<Answer, Refusal> {
+    let name = asked.place("name");
+    let is_done = asked.cluster.with_broker(|broker| act(broker, name));
+    if is_done { Ok(Answer::Nothing) } else { Err(missing(name)) }
+}
+fn delete(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    act(asked, |broker, name| broker.delete_topic(name).is_some())
+}
+fn recreate(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    act(asked, Broker::recreate_topic)
+}
+fn corrupt(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let Spoil { partition, offset } = asked.body()?;
+    let name = asked.place("name");
+    let spoilt = asked.cluster.with_broker(|broker| broker.spoil(name, partition, offset));
+    let reason = || Refusal::missing(format!("no batch of {name}-{partition} holds offset {offset}"));
+    if spoilt { Ok(Answer::Nothing) } else { Err(reason()) }
+}
+fn records(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let name = asked.place("name");
+    if !asked.cluster.with_broker(|broker| broker.has_topic(name)) {
+        return Err(missing(name));
+    }
+    let (partition, from) = (asked.query::<i32>("partition")?, asked.query::<i64>("from_offset")?);
+    let limit = asked.query("limit")?.unwrap_or(RECORDS);
+    let is_meant = |record: &ClusterRecord| {
+        partition.is_none_or(|only| record.topic_partition.partition.get() == only)
+            && from.is_none_or(|from| record.offset.get() >= from)
+    };
+    let records = asked.cluster.records(name).into_iter().filter(is_meant).take(limit);
+    Answer::json(&records.map(record).collect::<Vec<_>>())
+}
+fn record(record: ClusterRecord) -> RecordView {
+    let text = |bytes: &Option<Bytes>| bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    let base64 =
+        |bytes: &Option<Bytes>| bytes.as_ref().map(|bytes| base64::engine::general_purpose::STANDARD.encode(bytes));
+    RecordView {
+        partition: record.topic_partition.partition.get(),
+        offset: record.offset.get(),
+        timestamp: record.timestamp.as_millis(),
+        key: text(&record.key),
+        value: text(&record.value),
+        key_base64: base64(&record.key),
+        value_base64: base64(&record.value),
+    }
+}

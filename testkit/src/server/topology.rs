@@ -1,0 +1,72 @@
+//! Routes about brokers, and about what moves between them.
+
+use super::answer::{Answer, Refusal};
+use super::bodies::{ControllerMove, CoordinatorMove, LeaderMove, NewTerm};
+use super::route::{Asked, Route};
+use crate::TestCluster;
+use hyper::Method;
+use millstream_protocol::NodeId;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::new(Method::POST, "/brokers/{id}/crash", |asked| act(asked, TestCluster::crash)),
+        Route::new(Method::POST, "/brokers/{id}/restart", restart),
+        Route::new(Method::POST, "/brokers/{id}/pause", |asked| act(asked, TestCluster::pause)),
+        Route::new(Method::POST, "/brokers/{id}/resume", |asked| act(asked, TestCluster::resume)),
+        Route::new(Method::POST, "/brokers/{id}/hide", |asked| act(asked, TestCluster::hide)),
+        Route::new(Method::POST, "/brokers/{id}/show", |asked| act(asked, TestCluster::show)),
+        Route::new(Method::POST, "/topology/leader", move_leader),
+        Route::new(Method::POST, "/topology/leader-epoch", bump_leader_epoch),
+        Route::new(Method::POST, "/topology/coordinator", move_coordinator),
+        Route::new(Method::POST, "/topology/controller", move_controller),
+    ]
+}
+
+fn known(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
+    let node = NodeId::new(id);
+    let is_there = asked.cluster.with_broker(|broker| broker.has_node(node));
+    if is_there { Ok(node) } else { Err(Refusal::missing(format!("there is no broker {id}"))) }
+}
+/// The broker that the path names.
+pub(super) fn node_in_path(asked: &Asked<'_>) -> Result<NodeId, Refusal> {
+    known(asked, asked.number("id")?)
+}
+fn act(asked: &Asked<'_>, act: fn(&TestCluster, NodeId)) -> Result<Answer, Refusal> {
+    act(asked.cluster, node_in_path(asked)?);
+    Ok(Answer::Nothing)
+}
+fn restart(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let node = node_in_path(asked)?;
+    asked
+        .cluster
+        .try_restart(node)
+        .map_err(|error| Refusal::conflict(format!("node {node} cannot listen: {error}")))?;
+    Ok(Answer::Nothing)
+}
+fn move_leader(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let LeaderMove { topic, partition, node } = asked.body()?;
+    let to = node.map(|id| known(asked, id)).transpose()?;
+    let moved = asked.cluster.with_broker(|broker| match to {
+        Some(to) => broker.move_leader(&topic, partition, to),
+        None => broker.depose(&topic, partition),
+    });
+    done(moved, || format!("there is no partition {topic}-{partition}, or the broker is down"))
+}
+fn bump_leader_epoch(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let NewTerm { topic, partition } = asked.body()?;
+    let bumped = asked.cluster.with_broker(|broker| broker.bump_leader_epoch(&topic, partition));
+    done(bumped, || format!("there is no partition {topic}-{partition}"))
+}
+fn move_coordinator(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let CoordinatorMove { id, node } = asked.body()?;
+    asked.cluster.move_coordinator(&id, known(asked, node)?);
+    Ok(Answer::Nothing)
+}
+fn move_controller(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let ControllerMove { node } = asked.body()?;
+    asked.cluster.move_controller(known(asked, node)?);
+    Ok(Answer::Nothing)
+}
+fn done(is_done: bool, reason: impl FnOnce() -> String) -> Result<Answer, Refusal> {
+    if is_done { Ok(Answer::Nothing) } else { Err(Refusal::missing(reason())) }
+}

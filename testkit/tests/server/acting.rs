@@ -1,0 +1,76 @@
+//! What is asked of the control port happens to the cluster.
+
+use super::Controlled;
+use millstream_client::{Producer, ProducerRecord};
+use serde_json::json;
+
+async fn send(controlled: &Controlled, value: &str) {
+    let producer = Producer::connect(&*controlled.cluster).await.expect("the cluster runs");
+    producer.send(ProducerRecord::to("orders").value(value)).await.expect("it is written in the end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_of_faults_is_used_up_by_a_client() {
+    let controlled = Controlled::start().await;
+    let plan = json!({"api": "Produce", "steps": [{"do": {"error": "NOT_ENOUGH_REPLICAS"}, "times": 2}]});
+    let id = controlled.json("POST", "/faults", Some(&plan))["id"].clone();
+    send(&controlled, "a").await;
+    let state = controlled.json("GET", &format!("/faults/{id}"), None);
+    assert_eq!((&state["used"], &state["left"]), (&json!(2), &json!(0)));
+    assert_eq!(controlled.json("GET", "/requests/count?api=Produce", None)["count"], 3);
+    let logged = controlled.json("GET", "/requests?api=Produce&limit=2", None);
+    assert_eq!(logged[0]["fault"], "Error(ErrorCode(19))");
+    assert_eq!(logged[1]["fault"], serde_json::Value::Null);
+    let records = controlled.json("GET", "/topics/orders/records?partition=0&from_offset=0", None);
+    assert_eq!((&records[0]["value"], &records[0]["value_base64"]), (&json!("a"), &json!("YQ==")));
+    let number = &logged[1]["number"];
+    let whole = controlled.json("GET", &format!("/requests/{number}"), None);
+    assert_eq!(whole["response"]["responses"][0]["partitionResponses"][0]["errorCode"], 0, "{whole}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_is_refused_with_a_sentence() {
+    let controlled = Controlled::start().await;
+    let reason = |method: &str, path: &str, body: Option<serde_json::Value>| {
+        let (status, text) = controlled.ask(method, path, body.as_ref());
+        let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        format!("{status} {}", value["error"].as_str().expect("a sentence"))
+    };
+    assert_eq!(reason("GET", "/nope", None), "404 there is no /nope; GET /openapi.yaml says what there is");
+    assert_eq!(reason("PUT", "/topics", None), "405 /topics does not take PUT");
+    assert_eq!(reason("POST", "/brokers/9/crash", None), "404 there is no broker 9");
+    assert_eq!(reason("POST", "/brokers/x/crash", None), "400 `x` is no number that id could be");
+    assert_eq!(reason("GET", "/topics/nope", None), "404 there is no topic `nope`");
+    assert_eq!(reason("POST", "/topics", Some(json!({"name": "orders"}))), "409 there is a topic `orders` already");
+    assert_eq!(reason("GET", "/requests?api=Nope", None), "400 Kafka has no API `Nope`");
+    let plan = json!({"api": "Nope", "steps": []});
+    assert!(reason("POST", "/faults", Some(plan)).starts_with("400 the body cannot be read: Kafka has no API `Nope`"));
+    let empty = json!({"steps": []});
+    assert!(reason("POST", "/faults", Some(empty)).starts_with("400 a plan has at least one step"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reset_cluster_is_as_on_its_first_day() {
+    let controlled = Controlled::start().await;
+    send(&controlled, "a").await;
+    controlled.json("POST", "/topics", Some(&json!({"name": "more"})));
+    controlled.json("POST", "/brokers/2/crash", None);
+    controlled.json("POST", "/faults", Some(&json!({"steps": [{"do": "disconnect", "times": null}]})));
+    controlled.json("PUT", "/brokers/1/link", Some(&json!({"stalls_to_client": true})));
+    controlled.json("POST", "/reset", None);
+    let topics = controlled.json("GET", "/topics", None);
+    let names: Vec<_> = topics.as_array().unwrap().iter().map(|topic| topic["name"].clone()).collect();
+    assert_eq!(names, ["orders"]);
+    assert_eq!(controlled.json("GET", "/", None)["brokers"][1]["is_up"], true);
+    assert_eq!(controlled.json("GET", "/faults", None), json!([]));
+    send(&controlled, "b").await;
+    assert_eq!(controlled.cluster.values("orders"), ["b"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_moves_on() {
+    let controlled = Controlled::start().await;
+    let before = controlled.json("GET", "/", None)["time_ms"].as_i64().unwrap();
+    let after = controlled.json("POST", "/time/advance", Some(&json!({"ms": 3_600_000})))["time_ms"].as_i64().unwrap();
+    assert!(after - before >= 3_600_000);
+}

@@ -1,0 +1,134 @@
+//! `openapi.yaml` and the routes agree, and all its examples work and are answered as it says.
+
+use super::Controlled;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use yaml_rust2::{Yaml, YamlLoader};
+
+const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
+
+fn description() -> Value {
+    json(&YamlLoader::load_from_str(include_str!("../../openapi.yaml")).expect("YAML")[0])
+}
+fn json(yaml: &Yaml) -> Value {
+    match yaml {
+        Yaml::Integer(number) => (*number).into(),
+        Yaml::Boolean(value) => (*value).into(),
+        Yaml::String(text) => text.as_str().into(),
+        Yaml::Array(items) => items.iter().map(json).collect(),
+        Yaml::Hash(fields) => {
+            let pairs = fields.iter().map(|(key, value)| (json(key).as_str().expect("a name").to_owned(), json(value)));
+            Value::Object(pairs.collect::<Map<_, _>>())
+        }
+        _ => Value::Null,
+    }
+}
+/// Follows a reference.
+fn resolved<'d>(all: &'d Value, value: &'d Value) -> &'d Value {
+    match value["$ref"].as_str() {
+        Some(path) => all.pointer(path.trim_start_matches('#')).unwrap_or_else(|| panic!("{path} is not there")),
+        None => value,
+    }
+}
+/// Each operation: path, method, description, parameters of its path.
+fn operations(all: &Value) -> Vec<(&String, &str, &Value, Vec<&Value>)> {
+    let paths = all["paths"].as_object().expect("paths");
+    let of_path = |(path, item): (&'_ String, &'_ Value)| -> Vec<&'static str> {
+        assert!(path.starts_with('/'));
+        METHODS.into_iter().filter(|method| !item[*method].is_null()).collect()
+    };
+    let mut found = Vec::new();
+    for (path, item) in paths {
+        let parameters = item["parameters"].as_array().into_iter().flatten();
+        let parameters: Vec<&Value> = parameters.map(|parameter| resolved(all, parameter)).collect();
+        for method in of_path((path, item)) {
+            found.push((path, method, &item[method], parameters.clone()));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_description_has_the_routes_and_no_others() {
+    let all = description();
+    let described: BTreeSet<(String, String)> =
+        operations(&all).iter().map(|(path, method, ..)| (method.to_uppercase(), (*path).clone())).collect();
+    let served: BTreeSet<(String, String)> =
+        millstream_testkit::server::routes().map(|(method, path)| (method.to_owned(), path.to_owned())).collect();
+    assert_eq!(described, served);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_examples_work_and_are_answered_as_described() {
+    let all = description();
+    for (path, method, operation, parameters) in operations(&all) {
+        let controlled = Controlled::start().await;
+        // Something to look at: a record, a fault, a request.
+        controlled.json("POST", "/faults", Some(&serde_json::json!({"steps": [{"do": "pass", "times": null}]})));
+        write_one(&controlled).await;
+        let mut url = path.clone();
+        for parameter in parameters.iter().filter(|parameter| parameter["in"] == "path") {
+            let example = parameter["example"].to_string();
+            url = url.replace(&format!("{{{}}}", parameter["name"].as_str().unwrap()), example.trim_matches('"'));
+        }
+        let required =
+            parameters.iter().filter(|parameter| parameter["in"] == "query" && parameter["required"] == true);
+        for (at, parameter) in required.enumerate() {
+            let joint = if at == 0 { '?' } else { '&' };
+            let example = parameter["example"].as_str().expect("what is required has an example");
+            url = format!("{url}{joint}{}={example}", parameter["name"].as_str().unwrap());
+        }
+        let content = &operation["requestBody"]["content"]["application/json"];
+        let body = (!content.is_null()).then_some(&content["example"]);
+        if let Some(body) = body {
+            check(&all, &content["schema"], body, &format!("the example of {method} {path}"));
+        }
+        let (status, text) = controlled.ask(&method.to_uppercase(), &url, body);
+        let answer = &operation["responses"][status.to_string()];
+        assert!(!answer.is_null(), "{method} {url} is answered with {status}, which is not described: {text}");
+        let schema = &answer["content"]["application/json"]["schema"];
+        if schema.is_null() {
+            assert_eq!(text.is_empty(), status == 204, "{method} {url}: {text}");
+        } else {
+            let value: Value = serde_json::from_str(&text).expect("JSON");
+            assert!(value.as_array().is_none_or(|items| !items.is_empty()), "{method} {url} shows nothing");
+            check(&all, schema, &value, &format!("the answer of {method} {url}"));
+        }
+    }
+}
+async fn write_one(controlled: &Controlled) {
+    let producer = millstream_client::Producer::connect(&*controlled.cluster).await.expect("the cluster runs");
+    let record = millstream_client::ProducerRecord::to("orders").key("k").value("v");
+    producer.send(record).await.expect("the topic is there");
+}
+
+/// Whether a value is what a schema says, field by field.
+fn check(all: &Value, schema: &Value, value: &Value, what: &str) {
+    let schema = resolved(all, schema);
+    if value.is_null() {
+        assert_eq!(schema["nullable"], true, "{what} is null");
+        return;
+    }
+    match schema["type"].as_str() {
+        Some("string") => assert!(value.is_string(), "{what}: {value}"),
+        Some("integer") => assert!(value.is_i64() || value.is_u64(), "{what}: {value}"),
+        Some("boolean") => assert!(value.is_boolean(), "{what}: {value}"),
+        Some("array") => {
+            let items = value.as_array().unwrap_or_else(|| panic!("{what} is no list: {value}"));
+            items.iter().for_each(|item| check(all, &schema["items"], item, &format!("an item of {what}")));
+        }
+        Some("object") => {
+            let fields = value.as_object().unwrap_or_else(|| panic!("{what} is no object: {value}"));
+            let Some(properties) = schema["properties"].as_object() else { return };
+            for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                assert!(fields.contains_key(name), "{what} has no {name}: {value}");
+            }
+            for (name, value) in fields {
+                let schema =
+                    properties.get(name).unwrap_or_else(|| panic!("{what} has a {name} that is not described"));
+                check(all, schema, value, &format!("{name} of {what}"));
+            }
+        }
+        _ => {}
+    }
+}

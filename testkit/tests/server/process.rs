@@ -1,0 +1,55 @@
+//! The binary: its readiness line, its control port, its end.
+
+use super::http::ask;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+fn start(flags: &[&str]) -> (Child, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_millstream-broker"))
+        .args(flags)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary was built");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("it is piped")).read_line(&mut line).expect("it says that it is ready");
+    (child, line.trim_end().to_owned())
+}
+
+#[test]
+fn one_line_says_where_it_is() {
+    let flags = ["--with-parent", "--brokers", "2", "--topic", "orders:3", "--control-port", "0", "--seed", "7"];
+    let (mut child, line) = start(&flags);
+    let (bootstrap, control) = line.split_once(" control=").expect("both addresses");
+    assert_eq!(bootstrap.strip_prefix("bootstrap=").expect("the brokers first").split(',').count(), 2);
+    let (status, topic) = ask(control, "GET", "/topics/orders", None);
+    assert!(status == 200 && topic.contains(r#""partition":2"#), "{topic}");
+    // Its parent's end is its own.
+    drop(child.stdin.take());
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn the_line_may_be_json_and_a_signal_ends_it() {
+    let (mut child, line) = start(&["--json", "--user", "alice=secret", "--sasl", "PLAIN,SCRAM-SHA-256"]);
+    let line: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    assert!(line["bootstrap"].as_str().is_some_and(|address| address.starts_with("127.0.0.1:")));
+    assert!(line["control"].is_null());
+    let killed = Command::new("kill").arg(child.id().to_string()).status().expect("there is a kill");
+    assert!(killed.success() && child.wait().expect("it ends").success());
+}
+
+#[test]
+fn what_cannot_start_says_why() {
+    let run = |flags: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_millstream-broker")).args(flags).output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, text) = run(&["--set", "no.such.key=1"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        text,
+        "millstream-broker: serve 1 broker(s) from port 0: the test cluster has no broker option `no.such.key`\n"
+    );
+    assert_eq!(run(&["--topic", "t:x"]).0, Some(2));
+}
