@@ -1,6 +1,7 @@
 //! A Kafka cluster without sockets or clocks: requests and `now` go in, replies and the next deadline come out. One value is all nodes of
 //! the cluster, which share their state; a request says at which node it arrived.
 
+mod authorizer;
 mod call;
 mod faults;
 mod features;
@@ -34,6 +35,7 @@ pub(crate) use security::settings::ClientAuth;
 pub(crate) use settings::Settings;
 pub(crate) use topics::check_name;
 
+use authorizer::{Authorizer, Guard, Patches};
 use bytes::Bytes;
 use call::Call;
 use features::Features;
@@ -70,6 +72,8 @@ pub(crate) struct Broker {
     faults: Faults,
     log: RequestLog,
     security: Security,
+    authorizer: Authorizer,
+    patches: Patches,
     /// Makes names unlike those of other clusters and of each other.
     seed: u64,
     names_given: u64,
@@ -95,6 +99,8 @@ impl Broker {
             log: RequestLog::default(),
             security: Security::new(settings.protocols.clone(), seed),
             features: Features::new(settings.transaction_version, settings.group_version),
+            authorizer: Authorizer::default(),
+            patches: Patches::default(),
             seed,
             names_given: 0,
             replies: Vec::new(),
@@ -136,6 +142,7 @@ impl Broker {
         self.log.disconnected(connection);
         self.drop_last_words(connection);
         self.security.forget(connection);
+        self.patches.forget(connection);
     }
     /// When there is next something to do.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
@@ -171,8 +178,14 @@ impl Broker {
         }
     }
     /// Answers a call that was kept.
-    fn complete<R: Request>(&mut self, call: &Call, response: &R::Response) {
-        let outcome = encode::<R>(call, response);
+    fn complete<R: Guard>(&mut self, call: &Call, response: &R::Response) {
+        let outcome = if self.patches.has(call.connection) {
+            let mut patched = response.clone();
+            self.patch::<R>(call, &mut patched);
+            encode::<R>(call, &patched)
+        } else {
+            encode::<R>(call, response)
+        };
         self.push_reply(call.node, call.connection, outcome);
     }
     /// A name that nobody has had: for members.

@@ -36,6 +36,7 @@ pub struct TestClusterBuilder {
     in_memory: bool,
     pub(super) listeners: Vec<(String, SecurityProtocol)>,
     pub(super) users: Vec<(String, String)>,
+    pub(super) super_users: Vec<String>,
     pub(super) uses_sasl: bool,
     pub(super) uses_tls: bool,
     racks: Vec<String>,
@@ -53,6 +54,7 @@ impl TestClusterBuilder {
             in_memory: false,
             listeners: Vec::new(),
             users: Vec::new(),
+            super_users: Vec::new(),
             uses_sasl: false,
             uses_tls: false,
         }

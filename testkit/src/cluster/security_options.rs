@@ -26,6 +26,27 @@ impl TestClusterBuilder {
         self.uses_sasl = true;
         self.config("sasl.enabled.mechanisms", &mechanisms.join(","))
     }
+    /// Clients may do only what rules allow them (`kafka-acls`, CreateAcls), and [super users](Self::super_user) everything. Kafka's
+    /// `authorizer.class.name` with its `StandardAuthorizer`; `allow.everyone.if.no.acl.found` is false unless it is set.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// use millstream_testkit::TestCluster;
+    ///
+    /// let builder = TestCluster::builder().sasl(&["PLAIN"]).user("admin", "secret").acls().super_user("User:admin");
+    /// let cluster = builder.start().await;
+    /// # }
+    /// ```
+    pub fn acls(self) -> Self {
+        self.config("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer")
+    }
+    /// Who may do everything: `User:name`; without authentication everybody is `User:ANONYMOUS`. Kafka's `super.users`.
+    pub fn super_user(mut self, principal: &str) -> Self {
+        self.super_users.push(principal.to_owned());
+        let all = self.super_users.join(";");
+        self.config("super.users", &all)
+    }
     /// Connections are encrypted, with certificates of an authority that the cluster makes for itself: [`TestCluster::tls`](super::TestCluster::tls).
     /// Whether clients show certificates is `ssl.client.auth`: `none` (the default), `requested` or `required`.
     pub fn tls(mut self) -> Self {

@@ -3,7 +3,7 @@
 use crate::client::Connection;
 use millstream_protocol::api;
 use millstream_protocol::messages::{
-    self, ApiVersionsRequest, OffsetFetchRequest, ProduceRequest, Request, RequestKind,
+    self, ApiVersionsRequest, DescribeAclsRequest, OffsetFetchRequest, ProduceRequest, Request, RequestKind,
 };
 use millstream_protocol::{ApiKey, ErrorCode, frame};
 use millstream_testkit::TestCluster;
@@ -68,6 +68,15 @@ fn empty_request(api: ApiKey) -> RequestKind {
     if api == ApiKey::OFFSET_FETCH {
         return OffsetFetchRequest::default().with_topics(Some(Vec::new())).into();
     }
+    if api == ApiKey::DESCRIBE_ACLS {
+        // A filter for nothing in particular; Kafka does not read one whose kinds are unknown.
+        return DescribeAclsRequest::default()
+            .with_resource_type_filter(1)
+            .with_pattern_type_filter(1)
+            .with_operation(1)
+            .with_permission_type(1)
+            .into();
+    }
     defaults! {
         FetchRequest ListOffsetsRequest MetadataRequest OffsetCommitRequest FindCoordinatorRequest JoinGroupRequest HeartbeatRequest
         LeaveGroupRequest SyncGroupRequest DescribeGroupsRequest ListGroupsRequest ApiVersionsRequest CreateTopicsRequest DeleteTopicsRequest
@@ -76,7 +85,7 @@ fn empty_request(api: ApiKey) -> RequestKind {
         DescribeLogDirsRequest CreatePartitionsRequest DeleteGroupsRequest OffsetDeleteRequest DescribeClusterRequest DescribeProducersRequest
         DescribeTransactionsRequest ListTransactionsRequest ListConfigResourcesRequest DescribeTopicPartitionsRequest
         SaslHandshakeRequest SaslAuthenticateRequest DescribeUserScramCredentialsRequest AlterUserScramCredentialsRequest
-        ConsumerGroupHeartbeatRequest ConsumerGroupDescribeRequest UpdateFeaturesRequest
+        ConsumerGroupHeartbeatRequest ConsumerGroupDescribeRequest UpdateFeaturesRequest CreateAclsRequest DeleteAclsRequest
         ElectLeadersRequest AlterPartitionReassignmentsRequest ListPartitionReassignmentsRequest
     }
     panic!("the table of this test lacks {api}")

@@ -1,5 +1,6 @@
 //! Conversations with the embedded cluster, frame by frame over TCP.
 
+mod acls;
 mod apis;
 mod client;
 mod cluster;

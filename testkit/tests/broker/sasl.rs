@@ -32,7 +32,7 @@ fn handshake(connection: &mut Connection, version: i16, mechanism: &str) -> i16 
 fn authenticate(connection: &mut Connection, token: impl Into<Bytes>) -> SaslAuthenticateResponse {
     connection.call(2, &SaslAuthenticateRequest::default().with_auth_bytes(token.into()))
 }
-fn plain(connection: &mut Connection, user: &str, password: &str) -> SaslAuthenticateResponse {
+pub(crate) fn plain(connection: &mut Connection, user: &str, password: &str) -> SaslAuthenticateResponse {
     assert_eq!(handshake(connection, 1, "PLAIN"), 0);
     authenticate(connection, format!("\0{user}\0{password}"))
 }

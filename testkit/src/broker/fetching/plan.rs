@@ -1,6 +1,7 @@
 //! What one fetch wants, and what there is for it.
 
 use crate::broker::Broker;
+use crate::broker::authorizer::{Guard, Operation, Rights};
 use crate::broker::call::Call;
 use crate::broker::log::{Isolation, Slice};
 use crate::broker::topics::partition::Partition;
@@ -9,7 +10,7 @@ use millstream_protocol::messages::fetch_response::{
     AbortedTransaction, EpochEndOffset, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch, NodeEndpoint,
     PartitionData,
 };
-use millstream_protocol::messages::{RecordData, StrBytes, Uuid};
+use millstream_protocol::messages::{FetchRequest, RecordData, StrBytes, Uuid};
 use millstream_protocol::{ErrorCode, Timestamp, TopicName};
 
 /// From this version on topics are known by id.
@@ -92,6 +93,7 @@ impl Broker {
     }
     fn check_want(&self, plan: &Plan, want: &Want) -> Result<&Partition, ErrorCode> {
         want.fault.map_or(Ok(()), Err)?;
+        self.check_right(plan, want)?;
         let (_, partition) = want.find(self)?;
         if plan.call.version >= FOLLOWERS_SINCE {
             partition.check_replica(plan.call.node, want.leader_epoch)?;
@@ -102,6 +104,15 @@ impl Broker {
         let is_known = want.last_fetched_epoch < 0 || partition.log.end_of_epoch(want.last_fetched_epoch).is_some();
         let may_read = is_known && (is_in_range || diverging(partition, want).is_some());
         if may_read { Ok(partition) } else { Err(ErrorCode::OFFSET_OUT_OF_RANGE) }
+    }
+    fn check_right(&self, plan: &Plan, want: &Want) -> Result<(), ErrorCode> {
+        let name = if want.topic_id.is_nil() {
+            want.topic.as_str()
+        } else {
+            self.topics.name_of(want.topic_id).ok_or(ErrorCode::UNKNOWN_TOPIC_ID)?
+        };
+        let may = Rights::new(self, &plan.call, FetchRequest::NEEDS).may_topic(Operation::Read, name);
+        if may { Ok(()) } else { Err(ErrorCode::TOPIC_AUTHORIZATION_FAILED) }
     }
     /// Answers a fetch with what there is.
     pub(crate) fn fetch_now(&mut self, plan: &Plan) -> FetchResponse {

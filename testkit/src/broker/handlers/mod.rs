@@ -8,11 +8,14 @@ mod alter_user_scram_credentials;
 mod api_versions;
 mod consumer_group_describe;
 mod consumer_group_heartbeat;
+mod create_acls;
 mod create_partitions;
 mod create_topics;
+mod delete_acls;
 mod delete_groups;
 mod delete_records;
 mod delete_topics;
+mod describe_acls;
 mod describe_cluster;
 mod describe_configs;
 mod describe_groups;
@@ -48,6 +51,9 @@ mod txn_offset_commit;
 mod update_features;
 mod write_txn_markers;
 
+#[cfg(test)]
+use super::authorizer::Need;
+use super::authorizer::{Guard, Rights, Verdict};
 use super::call::{Answer, Call, Outcome};
 use super::faults::Judged;
 use super::{Broker, encode};
@@ -59,7 +65,7 @@ use millstream_protocol::{ApiKey, ErrorCode};
 
 /// How the broker serves one API.
 pub(super) trait Handler {
-    type Request: Request;
+    type Request: Guard;
     /// Does what is asked.
     fn handle(broker: &mut Broker, call: &Call, request: Self::Request)
     -> Answer<<Self::Request as Request>::Response>;
@@ -70,6 +76,11 @@ pub(super) trait Handler {
 macro_rules! served {
     ($($handler:path;)*) => {
         const SERVED: &[ApiKey] = &[$(<<$handler as Handler>::Request as Request>::KEY,)*];
+
+        /// What each API may need.
+        #[cfg(test)]
+        const NEEDS: &[(ApiKey, &[Need])] =
+            &[$((<<$handler as Handler>::Request as Request>::KEY, <<$handler as Handler>::Request as Guard>::NEEDS),)*];
 
         fn route(broker: &mut Broker, api: ApiKey, call: &Call, body: Bytes) -> Option<Outcome> {
             $(if api == <<$handler as Handler>::Request as Request>::KEY {
@@ -113,6 +124,9 @@ served! {
     end_txn::EndTxn;
     write_txn_markers::WriteTxnMarkers;
     txn_offset_commit::TxnOffsetCommit;
+    describe_acls::DescribeAcls;
+    create_acls::CreateAcls;
+    delete_acls::DeleteAcls;
     describe_configs::DescribeConfigs;
     alter_configs::AlterConfigs;
     incremental_alter_configs::IncrementalAlterConfigs;
@@ -160,18 +174,43 @@ pub(super) fn dispatch(broker: &mut Broker, api: ApiKey, call: &Call, body: Byte
 
 fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Outcome> {
     let kept = body.clone();
-    let Ok(request) = frame::decode_request::<H::Request>(call.version, body) else { return Some(Outcome::Close) };
+    let Ok(mut request) = frame::decode_request::<H::Request>(call.version, body) else { return Some(Outcome::Close) };
     match broker.judge(H::Request::KEY, call, &kept, &request) {
         Judged::Serve => {}
         Judged::Refuse(code) => return Some(encode::<H::Request>(call, &H::refuse(&request, code))),
         Judged::Done(outcome) => return outcome,
     }
+    if broker.settings.security.has_authorizer
+        && let Err(response) = screen::<H>(broker, call, &mut request)
+    {
+        return Some(encode::<H::Request>(call, &response));
+    }
     match H::handle(broker, call, request) {
-        Answer::Reply(response) => Some(encode::<H::Request>(call, &response)),
+        Answer::Reply(mut response) => {
+            broker.patch::<H::Request>(call, &mut response);
+            Some(encode::<H::Request>(call, &response))
+        }
         Answer::Later => None,
+        // Nobody listens, so that a refusal can only be told by hanging up.
+        Answer::Silence if broker.patches.has(call.connection) => Some(Outcome::Close),
         Answer::Silence => Some(Outcome::Silence),
         Answer::Close => Some(Outcome::Close),
     }
+}
+
+/// Takes out of a request what its sender may not do, and remembers what its answer has to say of that; the answer when nothing is left.
+fn screen<H: Handler>(
+    broker: &mut Broker,
+    call: &Call,
+    request: &mut H::Request,
+) -> Result<(), <H::Request as Request>::Response> {
+    let patch = match request.screen(&Rights::new(broker, call, H::Request::NEEDS), H::refuse) {
+        Verdict::Granted(patch) => patch,
+        Verdict::Denied(code) => return Err(H::refuse(request, code)),
+        Verdict::Answered(response) => return Err(response),
+    };
+    broker.patches.put(call.connection, patch);
+    Ok(())
 }
 
 fn refuse<H: Handler>(call: &Call, body: Bytes, code: ErrorCode) -> Option<Frame> {
@@ -183,3 +222,6 @@ fn refuse<H: Handler>(call: &Call, body: Bytes, code: ErrorCode) -> Option<Frame
 fn code_of(result: Result<(), ErrorCode>) -> i16 {
     result.err().unwrap_or(ErrorCode::NONE).get()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Requests for one thing, and requests for a list of topics or groups.
+
+use crate::broker::authorizer::guard::{Refuse, joined, split};
+use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::{
+    AlterClientQuotasRequest, AlterPartitionReassignmentsRequest, AlterReplicaLogDirsRequest,
+    AlterUserScramCredentialsRequest, ApiVersionsRequest, CreateAclsRequest, CreatePartitionsRequest,
+    DeleteAclsRequest, DeleteGroupsRequest, DeleteRecordsRequest, DescribeAclsRequest, DescribeClientQuotasRequest,
+    DescribeLogDirsRequest, DescribeProducersRequest, DescribeQuorumRequest, DescribeUserScramCredentialsRequest,
+    ElectLeadersRequest, EndTxnRequest, GetTelemetrySubscriptionsRequest, HeartbeatRequest, JoinGroupRequest,
+    LeaveGroupRequest, ListConfigResourcesRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest,
+    PushTelemetryRequest, SaslAuthenticateRequest, SaslHandshakeRequest, SyncGroupRequest, UnregisterBrokerRequest,
+    UpdateFeaturesRequest,
+};
+
+/// Needs nothing.
+macro_rules! open {
+    ($($request:ident)*) => {$(
+        impl Guard for $request {
+            const NEEDS: &'static [Need] = &[];
+            fn screen(&mut self, _: &Rights<'_>, _: Refuse<Self>) -> Verdict<Self::Response> {
+                Verdict::GRANTED
+            }
+        }
+    )*};
+}
+/// Needs an operation on the cluster.
+macro_rules! cluster {
+    ($($request:ident $operation:ident;)*) => {$(
+        impl Guard for $request {
+            const NEEDS: &'static [Need] = &[(ResourceType::Cluster, Operation::$operation)];
+            fn screen(&mut self, rights: &Rights<'_>, _: Refuse<Self>) -> Verdict<Self::Response> {
+                let may = rights.may_cluster(Operation::$operation);
+                Verdict::granted_if(may, ErrorCode::CLUSTER_AUTHORIZATION_FAILED)
+            }
+        }
+    )*};
+}
+/// Needs to read its group.
+macro_rules! group {
+    ($($request:ident)*) => {$(
+        impl Guard for $request {
+            const NEEDS: &'static [Need] = &[(ResourceType::Group, Operation::Read)];
+            fn screen(&mut self, rights: &Rights<'_>, _: Refuse<Self>) -> Verdict<Self::Response> {
+                let may = rights.may_group(Operation::Read, &self.group_id.0);
+                Verdict::granted_if(may, ErrorCode::GROUP_AUTHORIZATION_FAILED)
+            }
+        }
+    )*};
+}
+/// Needs an operation on each of a list of topics; what is refused joins the answer's list.
+macro_rules! topics {
+    ($($request:ident $list:ident $with:ident $name:ident $operation:ident $answers:ident;)*) => {$(
+        impl Guard for $request {
+            const NEEDS: &'static [Need] = &[(ResourceType::Topic, Operation::$operation)];
+            fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
+                let denied = split(&mut self.$list, |topic| rights.may_topic(Operation::$operation, &topic.$name.0));
+                if denied.is_empty() {
+                    return Verdict::GRANTED;
+                }
+                let refused = refuse(&self.clone().$with(denied), ErrorCode::TOPIC_AUTHORIZATION_FAILED);
+                joined(vec![refused], |answer, refused| answer.$answers.extend(refused.$answers))
+            }
+        }
+    )*};
+}
+
+open! {
+    ApiVersionsRequest SaslHandshakeRequest SaslAuthenticateRequest GetTelemetrySubscriptionsRequest PushTelemetryRequest
+}
+cluster! {
+    DescribeAclsRequest Describe;
+    CreateAclsRequest Alter;
+    DeleteAclsRequest Alter;
+    AlterReplicaLogDirsRequest Alter;
+    DescribeLogDirsRequest Describe;
+    ElectLeadersRequest Alter;
+    AlterPartitionReassignmentsRequest Alter;
+    ListPartitionReassignmentsRequest Describe;
+    DescribeClientQuotasRequest DescribeConfigs;
+    AlterClientQuotasRequest AlterConfigs;
+    DescribeUserScramCredentialsRequest Describe;
+    AlterUserScramCredentialsRequest Alter;
+    DescribeQuorumRequest Describe;
+    UpdateFeaturesRequest Alter;
+    UnregisterBrokerRequest Alter;
+    ListConfigResourcesRequest DescribeConfigs;
+}
+group! { HeartbeatRequest JoinGroupRequest SyncGroupRequest LeaveGroupRequest }
+topics! {
+    ListOffsetsRequest topics with_topics name Describe topics;
+    DeleteRecordsRequest topics with_topics name Delete topics;
+    CreatePartitionsRequest topics with_topics name Alter results;
+    DescribeProducersRequest topics with_topics name Read topics;
+}
+
+impl Guard for EndTxnRequest {
+    const NEEDS: &'static [Need] = &[(ResourceType::TransactionalId, Operation::Write)];
+    fn screen(&mut self, rights: &Rights<'_>, _: Refuse<Self>) -> Verdict<Self::Response> {
+        let may = rights.may_transactional_id(Operation::Write, &self.transactional_id.0);
+        Verdict::granted_if(may, ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    }
+}
+impl Guard for DeleteGroupsRequest {
+    const NEEDS: &'static [Need] = &[(ResourceType::Group, Operation::Delete)];
+    fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
+        let denied = split(&mut self.groups_names, |group| rights.may_group(Operation::Delete, &group.0));
+        if denied.is_empty() {
+            return Verdict::GRANTED;
+        }
+        let refused = refuse(&self.clone().with_groups_names(denied), ErrorCode::GROUP_AUTHORIZATION_FAILED);
+        joined(vec![refused], |answer, refused| answer.results.extend(refused.results))
+    }
+}

@@ -1,0 +1,68 @@
+//! DeleteAcls: removes what each filter matches, and tells what it was.
+
+use super::Handler;
+use super::create_acls::NO_AUTHORIZER;
+use crate::broker::Broker;
+use crate::broker::authorizer::{Acl, Filter};
+use crate::broker::call::{Answer, Call};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::delete_acls_request::DeleteAclsFilter;
+use millstream_protocol::messages::delete_acls_response::{DeleteAclsFilterResult, DeleteAclsMatchingAcl};
+use millstream_protocol::messages::{DeleteAclsRequest, DeleteAclsResponse, StrBytes};
+
+pub(super) struct DeleteAcls;
+
+impl Handler for DeleteAcls {
+    type Request = DeleteAclsRequest;
+    fn handle(broker: &mut Broker, _: &Call, request: DeleteAclsRequest) -> Answer<DeleteAclsResponse> {
+        let filters: Vec<Filter> = request.filters.iter().map(read).collect();
+        if !filters.iter().all(Filter::is_readable) {
+            // Kafka cannot read such a request.
+            return Answer::Close;
+        }
+        if !broker.settings.security.has_authorizer {
+            let refused = filters.iter().map(|_| failed(ErrorCode::SECURITY_DISABLED, NO_AUTHORIZER)).collect();
+            return Answer::Reply(DeleteAclsResponse::default().with_filter_results(refused));
+        }
+        // What several filters match is told by each of them.
+        let found: Vec<Vec<Acl>> = filters.iter().map(|filter| broker.authorizer.find(filter)).collect();
+        found.iter().for_each(|acls| broker.authorizer.remove(acls));
+        let results = found.into_iter().map(|acls| {
+            let matching = acls.into_iter().map(describe).collect();
+            DeleteAclsFilterResult::default().with_error_message(None).with_matching_acls(matching)
+        });
+        Answer::Reply(DeleteAclsResponse::default().with_filter_results(results.collect()))
+    }
+    fn refuse(request: &DeleteAclsRequest, code: ErrorCode) -> DeleteAclsResponse {
+        let refused = request.filters.iter().map(|_| failed(code, code.message()));
+        DeleteAclsResponse::default().with_filter_results(refused.collect())
+    }
+}
+
+fn read(filter: &DeleteAclsFilter) -> Filter {
+    Filter {
+        resource_type: filter.resource_type_filter,
+        pattern_type: filter.pattern_type_filter,
+        name: filter.resource_name_filter.clone(),
+        principal: filter.principal_filter.clone(),
+        host: filter.host_filter.clone(),
+        operation: filter.operation,
+        permission: filter.permission_type,
+    }
+}
+fn failed(code: ErrorCode, reason: &'static str) -> DeleteAclsFilterResult {
+    DeleteAclsFilterResult::default()
+        .with_error_code(code.get())
+        .with_error_message(Some(StrBytes::from_static_str(reason)))
+}
+fn describe(acl: Acl) -> DeleteAclsMatchingAcl {
+    DeleteAclsMatchingAcl::default()
+        .with_error_message(None)
+        .with_resource_type(acl.resource_type.id())
+        .with_resource_name(acl.name)
+        .with_pattern_type(acl.pattern_type.id())
+        .with_principal(acl.principal)
+        .with_host(acl.host)
+        .with_operation(acl.operation.id())
+        .with_permission_type(acl.permission.id())
+}
