@@ -1,27 +1,17 @@
 //! What Kafka's own assignors make of 50 groups over three rounds each, row by row (`assignors.jsonl.gz`).
-//!
-//! `MILLSTREAM_WIRE_DIR` names another folder with rows of the same kind.
 
-use flate2::read::GzDecoder;
 use millstream_client_core::group::assignor::{
     ClusterLayout, CooperativeSticky, GroupMember, PartitionAssignor, Range,
 };
 use millstream_client_core::group::{Assignment, Subscription};
 use millstream_protocol::TopicPartition;
+use millstream_vectors::unhex;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 
 fn rows(assignor: &str) -> Vec<Value> {
-    let own = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testkit/vectors/wire");
-    let folder = std::env::var_os("MILLSTREAM_WIRE_DIR").map_or_else(own, PathBuf::from);
-    let path = folder.join("assignors.jsonl.gz");
-    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("open {}: {error}", path.display()));
-    let lines = BufReader::new(GzDecoder::new(file)).lines();
-    let rows = lines.map(|line| serde_json::from_str::<Value>(&line.expect("a line")).expect("JSON"));
-    let rows: Vec<Value> = rows.filter(|row| row["assignor"] == assignor).collect();
-    assert!(!rows.is_empty(), "no rows for {assignor} in {}", path.display());
+    let rows: Vec<Value> = millstream_vectors::rows("assignors").filter(|row| row["assignor"] == assignor).collect();
+    assert!(!rows.is_empty(), "no rows for {assignor}");
     rows
 }
 
@@ -45,14 +35,9 @@ fn text(value: &Value) -> &str {
     value.as_str().expect("text")
 }
 
-fn hex(text: &str) -> Vec<u8> {
-    let digits = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("hex");
-    (0..text.len()).step_by(2).map(digits).collect()
-}
-
 fn members(row: &Value) -> Vec<GroupMember> {
     let member = |member: &Value| {
-        let subscription = Subscription::decode(&hex(text(&member["subscription"])).into()).expect("a subscription");
+        let subscription = Subscription::decode(&unhex(text(&member["subscription"])).into()).expect("a subscription");
         GroupMember::new(text(&member["id"]), member["instance"].as_str().map(str::to_owned), subscription)
     };
     row["members"].as_array().expect("members").iter().map(member).collect()
@@ -60,7 +45,7 @@ fn members(row: &Value) -> Vec<GroupMember> {
 
 fn expected(row: &Value) -> BTreeMap<String, BTreeSet<TopicPartition>> {
     let share = |member: &Value| {
-        let assignment = Assignment::decode(&hex(text(&member["encoded"])).into()).expect("an assignment");
+        let assignment = Assignment::decode(&unhex(text(&member["encoded"])).into()).expect("an assignment");
         (text(&member["id"]).to_owned(), assignment.partitions.into_iter().collect())
     };
     row["assignment"].as_array().expect("assignment").iter().map(share).collect()

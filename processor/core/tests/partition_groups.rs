@@ -1,14 +1,8 @@
 //! Kafka's grouping of partitions into tasks, from topologies: task `s_p` takes partition `p` of every topic that has one.
 
-use flate2::read::GzDecoder;
 use millstream_processor_core::Topology;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-
-const VECTORS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../testkit/vectors/wire/streams-partition-groups.jsonl.gz");
 
 /// One source for each sub-topology.
 fn topology(row: &Value) -> Topology {
@@ -23,8 +17,7 @@ fn topology(row: &Value) -> Topology {
 }
 #[test]
 fn tasks_take_the_partitions_that_kafka_streams_gives_them() {
-    let rows = BufReader::new(GzDecoder::new(File::open(VECTORS).unwrap())).lines();
-    for row in rows.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap()) {
+    for row in millstream_vectors::rows("streams-partition-groups") {
         let subtopologies = row["subtopologies"].as_array().unwrap();
         let count = |name: &str| {
             let count = subtopologies.iter().find_map(|subtopology| subtopology["topics"][name].as_i64());

@@ -25,8 +25,7 @@ fn what_the_guard_accepts_is_read_within_its_limit() {
     let mut taken_and_refused = [0_u32; 2];
     for subject in subjects() {
         // Around the limit, and far beyond it.
-        for (elements, unknown_tags) in [(4, 0), (1500, 0), (3000, 0), (20_000, 0), (1500, 60), (10, 160), (2000, 3000)]
-        {
+        for (elements, unknown_tags) in [(1000, 0), (3000, 0), (1000, 60), (10, 160), (300, 3000)] {
             let manner = Manner::Tiny { elements, unknown_tags };
             let sample = body(subject.shape, subject.version, manner, &mut chance);
             taken_and_refused[usize::from(!check(&subject, &sample))] += 1;

@@ -1,6 +1,5 @@
 //! Schemas that are no API's: read as Kafka reads them, written as Kafka writes them, with and without what stands before them.
 
-use crate::corpus::{bytes, int16, rows};
 use crate::fuzzed::{Chance, meddle, seed};
 use crate::memory;
 use bytes::Bytes;
@@ -8,6 +7,7 @@ use millstream_protocol::embedded::{
     Any, CooperativeStickyUserData, Embedded, GroupKey, ShareKey, StickyUserData, TransactionKey,
 };
 use millstream_protocol::picture::Picture;
+use millstream_vectors::{bytes, int16, rows};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,7 +102,7 @@ fn every_schema_is_in_the_corpus_at_every_version() {
         let range = Any::versions(name).unwrap_or_else(|| panic!("no schema {name}"));
         assert!(versions.iter().all(|version| range.contains(*version)), "{name} has {range}, not {versions:?}");
     }
-    if std::env::var_os("MILLSTREAM_WIRE_DIR").is_none() {
+    if millstream_vectors::is_own_copy() {
         let all: usize = Any::NAMES
             .iter()
             .filter_map(|name| Any::versions(name))

@@ -1,11 +1,12 @@
 //! Frames that somebody meddled with: refused by an error where Kafka refuses them, within bounded memory always.
 
-use crate::corpus::{bytes, forget_unaligned_records, int16, rows};
+use crate::corpus::forget_unaligned_records;
 use crate::memory;
 use bytes::Bytes;
 use millstream_protocol::frame::{self, FrameBuffer};
 use millstream_protocol::picture::Picture;
 use millstream_protocol::{ApiKey, api};
+use millstream_vectors::{bytes, int16, rows};
 use serde_json::Value;
 
 struct Row {

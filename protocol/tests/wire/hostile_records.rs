@@ -1,11 +1,11 @@
 //! Batches that somebody meddled with: refused by an error where Kafka refuses them, within bounded memory always.
 
 use crate::batch_json::{decode, to_json};
-use crate::corpus::{bytes, rows};
 use crate::memory;
 use bytes::Bytes;
 use millstream_protocol::Decompressor;
 use millstream_protocol::record::batches;
+use millstream_vectors::{bytes, rows};
 use serde_json::Value;
 
 const KIB: usize = 1 << 10;

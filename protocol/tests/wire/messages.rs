@@ -1,9 +1,10 @@
 //! Kafka's own messages, every API at every version: read as Kafka reads them, written as Kafka writes them.
 
-use crate::corpus::{bytes, forget_unaligned_records, int16, rows};
+use crate::corpus::forget_unaligned_records;
 use bytes::Bytes;
 use millstream_protocol::picture::Picture;
 use millstream_protocol::{ApiKey, api, frame};
+use millstream_vectors::{bytes, int16, rows};
 use serde_json::Value;
 
 /// A row, taken apart.

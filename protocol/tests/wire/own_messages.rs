@@ -1,11 +1,11 @@
 //! Produce and Fetch: every field is where its name says, by Kafka's JSON.
 
-use crate::corpus::{bytes, int16, rows};
 use bytes::Bytes;
 use millstream_protocol::messages::{
     FetchRequest, FetchResponse, ProduceRequest, ProduceResponse, Request, fetch_response, produce_response,
 };
 use millstream_protocol::{ApiKey, api, frame};
+use millstream_vectors::{bytes, int16, rows};
 use serde_json::{Value, json};
 
 /// Rows of one API with the version and the body of each.

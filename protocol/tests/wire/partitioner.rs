@@ -1,7 +1,7 @@
 //! Hashes that Kafka computed.
 
-use crate::corpus::{bytes, rows};
 use millstream_protocol::{PartitionId, murmur2, partition_for_key};
+use millstream_vectors::{bytes, rows};
 
 #[test]
 fn keys_go_to_the_partitions_that_java_sends_them_to() {

@@ -1,8 +1,8 @@
 //! Pictures of everything in the corpora: whole, cut and meddled with.
 
-use crate::corpus::{bytes, int16, rows};
 use millstream_protocol::ApiKey;
 use millstream_protocol::picture::Picture;
+use millstream_vectors::{bytes, int16, rows};
 use serde_json::Value;
 
 fn of_message<'a>(row: &Value, is_request: bool, body: &'a [u8]) -> Picture<'a> {

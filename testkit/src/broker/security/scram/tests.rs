@@ -1,15 +1,10 @@
 //! The exchanges that Kafka's own classes made, and clients that cheat.
 
 use super::*;
-use flate2::read::GzDecoder;
 use serde_json::Value;
-use std::io::Read;
 
 fn vectors() -> Vec<Value> {
-    let bytes = include_bytes!("../../../../vectors/wire/scram.jsonl.gz");
-    let mut text = String::new();
-    GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    millstream_vectors::rows("scram").collect()
 }
 fn text<'v>(row: &'v Value, field: &str) -> &'v str {
     row[field].as_str().unwrap()
