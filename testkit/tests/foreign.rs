@@ -10,10 +10,14 @@ fn cluster() -> TestCluster {
     builder.try_start().expect("loopback has free ports")
 }
 fn run(program: &str, script: &str) {
+    run_with(program, &[], script);
+}
+fn run_with(program: &str, arguments: &[&str], script: &str) {
     let cluster = cluster();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign").join(script);
-    let output =
-        Command::new(program).arg(script).arg(cluster.bootstrap_servers()).output().expect("the program is installed");
+    let mut command = Command::new(program);
+    command.args(arguments).arg(script).arg(cluster.bootstrap_servers());
+    let output = command.output().expect("the program is installed");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(
         output.status.success() && out.trim_end().ends_with("ok"),
@@ -32,6 +36,27 @@ fn confluent_kafka_works_on_the_cluster() {
 #[ignore = "needs python3 with kafka-python"]
 fn kafka_python_works_on_the_cluster() {
     run("python3", "kafka_python.py");
+}
+
+#[test]
+#[ignore = "needs python3 with aiokafka"]
+fn aiokafka_works_on_the_cluster() {
+    run("python3", "aio_kafka.py");
+}
+
+/// `NODE_PATH` names the folder with the package.
+#[test]
+#[ignore = "needs node with kafkajs"]
+fn kafkajs_works_on_the_cluster() {
+    run("node", "kafkajs.cjs");
+}
+
+/// `MILLSTREAM_KAFKA_JARS` is the folder of Kafka 4.4's jars.
+#[test]
+#[ignore = "needs java and Kafka's jars"]
+fn a_kafka_streams_application_counts_once_on_the_cluster() {
+    let jars = std::env::var("MILLSTREAM_KAFKA_JARS").expect("MILLSTREAM_KAFKA_JARS names the folder of the jars");
+    run_with("java", &["-cp", &format!("{jars}/*")], "StreamsSums.java");
 }
 
 #[test]

@@ -25,14 +25,14 @@ struct Design {
 
 impl Handler for CreateTopics {
     type Request = CreateTopicsRequest;
-    fn handle(broker: &mut Broker, call: &Call, request: CreateTopicsRequest) -> Answer<CreateTopicsResponse> {
+    fn handle(broker: &mut Broker, _: &Call, request: CreateTopicsRequest) -> Answer<CreateTopicsResponse> {
         let mut results = Vec::with_capacity(request.topics.len());
         for asked in &request.topics {
             let is_twice = request.topics.iter().filter(|other| other.name == asked.name).count() > 1;
             let design = if is_twice {
                 Err((ErrorCode::INVALID_REQUEST, "Duplicate topic name.".to_owned()))
             } else {
-                design(broker, call, asked)
+                design(broker, asked)
             };
             results.push(match design {
                 Ok(design) => create(broker, asked, design, request.validate_only),
@@ -47,13 +47,13 @@ impl Handler for CreateTopics {
     }
 }
 
-fn design(broker: &Broker, call: &Call, asked: &CreatableTopic) -> Result<Design, Refusal> {
+fn design(broker: &Broker, asked: &CreatableTopic) -> Result<Design, Refusal> {
     check_name(&asked.name.0)?;
     if broker.topics.find(&asked.name.0).is_some() {
         return Err((ErrorCode::TOPIC_ALREADY_EXISTS, format!("Topic '{}' already exists.", asked.name.0)));
     }
     let configs = check_configs(&asked.configs)?;
-    let layout = if asked.assignments.is_empty() { spread(broker, call, asked)? } else { assigned(broker, asked)? };
+    let layout = if asked.assignments.is_empty() { spread(broker, asked)? } else { assigned(broker, asked)? };
     Ok(Design { layout, configs })
 }
 fn check_configs(configs: &[CreatableTopicConfig]) -> Result<BTreeMap<String, String>, Refusal> {
@@ -71,9 +71,9 @@ fn check_configs(configs: &[CreatableTopicConfig]) -> Result<BTreeMap<String, St
     }
     Ok(checked)
 }
-fn spread(broker: &Broker, call: &Call, asked: &CreatableTopic) -> Result<Vec<Vec<NodeId>>, Refusal> {
-    // Version 4 brought defaults: −1.
-    let or_default = |given: i32, default: i32| if given == -1 && call.version >= 4 { default } else { given };
+fn spread(broker: &Broker, asked: &CreatableTopic) -> Result<Vec<Vec<NodeId>>, Refusal> {
+    // −1 is the default, which Kafka documents from version 4 on and takes at any.
+    let or_default = |given: i32, default: i32| if given == -1 { default } else { given };
     let count = or_default(asked.num_partitions, broker.settings.num_partitions);
     let factor = or_default(i32::from(asked.replication_factor), i32::from(broker.settings.default_replication_factor));
     let count = usize::try_from(count).ok().filter(|count| *count > 0);
