@@ -17,8 +17,8 @@ use millstream_processor_core::restore::{Committed, Recovery, RecoveryOrder, Sto
 use millstream_processor_core::task::TaskPosition;
 use millstream_processor_core::{OffsetReset, TaskId};
 use millstream_protocol::{Offset, Timestamp, TopicPartition};
-use std::path::PathBuf;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 

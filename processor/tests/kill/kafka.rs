@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// A cluster.
 #[derive(Debug)]
 pub(crate) enum Kafka {
-    Embedded(TestCluster),
+    Embedded(Box<TestCluster>),
     /// Its bootstrap servers.
     Real(String),
 }

@@ -70,7 +70,7 @@ async fn killed_in_a_revocation(scene: &mut Scene, point: Point) {
 async fn all_killed(stores: impl IntoIterator<Item = Store>, point: Point) {
     let mut cases = JoinSet::new();
     for store in stores {
-        let kafka = Kafka::Embedded(TestCluster::builder().start().await);
+        let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
         cases.spawn(killed(kafka, store, point));
     }
     cases.join_all().await;
@@ -102,7 +102,7 @@ killed_at! {
 #[tokio::test]
 async fn wiped_folder_gets_the_same_contents_from_the_changelog() {
     for store in LOGGED.into_iter().filter(|store| store.is_journaled) {
-        let kafka = Kafka::Embedded(TestCluster::builder().start().await);
+        let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
         let mut scene = Scene::new(kafka, store, "with its folder wiped").await;
         let folder = Scene::folder();
         scene.live_and_close(&folder).await;

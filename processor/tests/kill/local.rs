@@ -44,7 +44,7 @@ macro_rules! paused_alone_at {
         async fn $test() {
             let mut cases = JoinSet::new();
             for store in LOCAL {
-                let kafka = Kafka::Embedded(TestCluster::builder().start().await);
+                let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
                 cases.spawn(paused_alone(kafka, store, $point));
             }
             cases.join_all().await;
@@ -63,7 +63,7 @@ paused_alone_at! {
 
 /// A life, and a second one on `folder` or elsewhere: it has nothing of the first one, says so, and sums from there on.
 async fn starts_empty(store: Store, again: impl FnOnce(&TempDir, &Scene) -> Program) {
-    let kafka = Kafka::Embedded(TestCluster::builder().start().await);
+    let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
     let mut scene = Scene::new(kafka, store, "started again").await;
     let folder = Scene::folder();
     scene.live_and_close(&folder).await;
@@ -87,7 +87,7 @@ async fn journal_without_a_changelog_starts_empty_on_another_disk_and_says_so() 
 /// A has a journal, B has run the task meanwhile: what A has is not what is committed.
 #[tokio::test]
 async fn journal_without_a_changelog_starts_empty_when_another_has_committed_meanwhile() {
-    let kafka = Kafka::Embedded(TestCluster::builder().start().await);
+    let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
     let mut scene = Scene::new(kafka, LOCAL[0], "moved away and back").await;
     let (here, elsewhere) = (Scene::folder(), Scene::folder());
     scene.live_and_close(&here).await;

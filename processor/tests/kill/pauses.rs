@@ -59,7 +59,7 @@ async fn pause(scene: &mut Scene, point: Point, [first, second, _]: &[TempDir; 3
 async fn all_paused(point: Point) {
     let mut cases = JoinSet::new();
     for store in LOGGED {
-        let kafka = Kafka::Embedded(TestCluster::builder().start().await);
+        let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
         cases.spawn(paused(kafka, store, point));
     }
     cases.join_all().await;
@@ -94,7 +94,7 @@ async fn restore_ends_the_transaction_of_a_paused_owner() {
     let mut cases = JoinSet::new();
     for point in [STEP_2, STEP_3] {
         cases.spawn(async move {
-            let kafka = Kafka::Embedded(TestCluster::builder().start().await);
+            let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
             let mut scene = Scene::new(kafka, LOGGED[0], &format!("open transaction at {}", point.name)).await;
             scene.set("transaction.timeout.ms=600000");
             let folders = [Scene::folder(), Scene::folder(), Scene::folder()];

@@ -20,7 +20,7 @@ async fn producers(scene: &Scene) -> BTreeMap<String, ProducerId> {
 #[tokio::test]
 async fn lane_goes_on_past_the_last_epoch_of_its_producer_id() {
     let cluster = TestCluster::builder().config("millstream.producer.epoch.start", "32760").start().await;
-    let mut scene = Scene::new(Kafka::Embedded(cluster), LOGGED[0], "past the last epoch").await;
+    let mut scene = Scene::new(Kafka::Embedded(Box::new(cluster)), LOGGED[0], "past the last epoch").await;
     let folder = Scene::folder();
     let mut program = scene.start(&folder, None);
     scene.feed_until("it runs", || program.has_said("state RUNNING")).await;
@@ -44,7 +44,7 @@ async fn recovery_waits_for_markers_that_are_late() {
     let mut cases = JoinSet::new();
     for (store, point) in [LOGGED[0], LOGGED[3]].into_iter().flat_map(|store| [(store, STEP_4), (store, STEP_5)]) {
         let cluster = TestCluster::builder().config("millstream.transaction.marker.delay.ms", "700").start().await;
-        cases.spawn(killed(Kafka::Embedded(cluster), store, point));
+        cases.spawn(killed(Kafka::Embedded(Box::new(cluster)), store, point));
     }
     cases.join_all().await;
 }

@@ -73,7 +73,7 @@ impl Broker {
         self.timers.arm(TimerKey::Session(node), Some(self.now + self.settings.broker_session_timeout));
     }
     /// It goes on.
-    pub(crate) fn unstall_node(&mut self, node: NodeId) {
+    pub(crate) fn end_stall(&mut self, node: NodeId) {
         self.timers.arm(TimerKey::Session(node), None);
         self.nodes.set_paused(node, false);
         self.nodes.set_up(node, true);

@@ -116,7 +116,7 @@ impl Broker {
     /// Lets it move on, with what came meanwhile.
     pub(crate) fn resume(&mut self, node: NodeId) {
         self.faults.paused.remove(&node);
-        self.unstall_node(node);
+        self.end_stall(node);
         let (mine, others) = std::mem::take(&mut self.faults.waiting).into_iter().partition(|(at, _)| *at == node);
         self.faults.waiting = others;
         for (_, waiting) in mine {

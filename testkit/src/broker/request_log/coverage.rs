@@ -54,7 +54,8 @@ fn codes_in(json: &str) -> Vec<i16> {
         let end = rest.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(rest.len());
         rest.get(..end).and_then(|digits| digits.parse().ok())
     };
-    let mut codes: Vec<i16> = json.split("rrorCode\":").skip(1).filter_map(number).collect();
+    let named = |name: &'static str| json.split(name).skip(1).filter_map(number);
+    let mut codes: Vec<i16> = named("errorCode\":").chain(named("ErrorCode\":")).collect();
     codes.sort_unstable();
     codes.dedup();
     codes
