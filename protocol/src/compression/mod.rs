@@ -3,6 +3,8 @@
 //! A [`Compressor`] and a [`Decompressor`] hold what a codec can use again: tables, windows, scratch space.
 //! Keep one per thread. What comes from the network is inflated only up to a limit.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::cast_possible_truncation, clippy::unwrap_used))]
+
 mod error;
 #[cfg(feature = "gzip")]
 mod gzip;

@@ -35,12 +35,10 @@ impl Batches {
 
     fn cut(&mut self) -> Result<Option<Batch>, RecordError> {
         let at = self.at;
-        let rest = &self.records[at..];
-        let Some(size) = whole_size(rest, at)? else { return Ok(None) };
-        let Some(bytes) = rest.get(..size) else { return Ok(None) };
-        let header = if bytes[MAGIC_AT] == 2 { read_header(bytes, at)? } else { legacy::read_header(bytes, at)? };
-        self.at += size;
-        Ok(Some(Batch { header, bytes: self.records.slice(at..at + size) }))
+        let rest = self.records.get(at..).unwrap_or_default();
+        let Some((header, bytes)) = front(rest, at)? else { return Ok(None) };
+        self.at += bytes.len();
+        Ok(Some(Batch { header, bytes: self.records.slice_ref(bytes) }))
     }
 }
 impl Iterator for Batches {
@@ -55,10 +53,43 @@ impl Iterator for Batches {
     }
 }
 
+/// The headers of a buffer's batches, each with the bytes of its batch: for whoever wants to know what lies in a log and not read it. Nothing but the headers is
+/// looked at, nothing is allocated. It ends where [`batches`] ends: before a batch that is cut short, or after the first error.
+///
+/// ```
+/// use millstream_protocol::{Compressor, Headers, Timestamp};
+/// use millstream_protocol::record::{BatchBuilder, Stamp, headers};
+/// let mut builder = BatchBuilder::new();
+/// builder.append(Timestamp::from_millis(5), None, Some(b"value"), &Headers::new())?;
+/// let log = builder.seal(&mut Compressor::none())?.to_bytes(&Stamp::plain().at(40, 2));
+/// let (header, bytes) = headers(&log).next().expect("one batch")?;
+/// assert_eq!((header.base_offset, header.leader_epoch, header.count, bytes.len()), (40, 2, 1, log.len()));
+/// # Ok::<(), millstream_protocol::record::RecordError>(())
+/// ```
+pub fn headers(records: &[u8]) -> impl Iterator<Item = Result<(BatchHeader, &[u8]), RecordError>> {
+    let (mut at, mut failed) = (0, false);
+    std::iter::from_fn(move || {
+        let rest = records.get(at..).filter(|_| !failed)?;
+        let found = front(rest, at).transpose()?;
+        failed = found.is_err();
+        at += found.as_ref().map_or(0, |(_, bytes)| bytes.len());
+        Some(found)
+    })
+}
+
+/// The batch at the front, and its header. None where it is cut short. `at` is for errors.
+fn front(rest: &[u8], at: usize) -> Result<Option<(BatchHeader, &[u8])>, RecordError> {
+    let Some(size) = whole_size(rest, at)? else { return Ok(None) };
+    let Some(bytes) = rest.get(..size) else { return Ok(None) };
+    let header =
+        if bytes.get(MAGIC_AT) == Some(&2) { read_header(bytes, at)? } else { legacy::read_header(bytes, at)? };
+    Ok(Some((header, bytes)))
+}
+
 /// The size of the batch at the front, its offset and length included. None where too little of it is there to tell.
 fn whole_size(rest: &[u8], at: usize) -> Result<Option<usize>, RecordError> {
-    let Some(length) = rest.get(8..BEFORE_LENGTH) else { return Ok(None) };
-    let length = i32::from_be_bytes([length[0], length[1], length[2], length[3]]);
+    let Some(length) = rest.get(8..).and_then(<[u8]>::first_chunk) else { return Ok(None) };
+    let length = i32::from_be_bytes(*length);
     let wrong = RecordError::Length { at, length };
     if length < LEAST_LENGTH {
         return Err(wrong);
@@ -123,6 +154,9 @@ impl Batch {
     pub const fn size(&self) -> usize {
         self.bytes.len()
     }
+    fn from(&self, at: usize) -> &[u8] {
+        self.bytes.get(at..).unwrap_or_default()
+    }
     /// Computes the checksum and compares.
     ///
     /// # Errors
@@ -130,8 +164,8 @@ impl Batch {
     /// [`RecordError::Crc`] where they differ.
     pub fn check_crc(&self) -> Result<(), RecordError> {
         let computed = match self.header.magic {
-            2 => crc32c::crc32c(&self.bytes[ATTRIBUTES_AT..]),
-            _ => crc32fast::hash(&self.bytes[MAGIC_AT..]),
+            2 => crc32c::crc32c(self.from(ATTRIBUTES_AT)),
+            _ => crc32fast::hash(self.from(MAGIC_AT)),
         };
         let (base_offset, stored) = (self.header.base_offset, self.header.crc);
         if computed == stored { Ok(()) } else { Err(RecordError::Crc { base_offset, stored, computed }) }
@@ -151,9 +185,9 @@ impl Batch {
         let base_offset = self.header.base_offset;
         let payload = match self.header.compression() {
             None => return Err(RecordError::Codec { base_offset, id: self.header.codec_id() }),
-            Some(Compression::None) => self.bytes.slice(SIZE..),
+            Some(Compression::None) => self.bytes.slice_ref(self.from(SIZE)),
             Some(codec) => {
-                let inflated = decompressor.decompress(codec, &self.bytes[SIZE..]);
+                let inflated = decompressor.decompress(codec, self.from(SIZE));
                 inflated.map_err(|source| RecordError::Compression { base_offset, source })?
             }
         };

@@ -4,7 +4,7 @@ use super::RecordError;
 use super::header::{BatchHeader, DELETE_HORIZON, SIZE};
 use super::sealed::SealedBatch;
 use super::varint::{Encoding, MOST_LONG, Writer, size_length, size_nullable};
-use super::view::HeadersView;
+use super::view::{HeadersView, RecordView};
 use crate::buffers::{Buffer, BufferPool};
 use crate::compression::{Compression, Compressor};
 use crate::{Header, Headers, Timestamp};
@@ -145,6 +145,21 @@ impl BatchBuilder {
         record.put(&mut self.buffer);
         self.count_in(offset_delta, timestamp);
         Ok(offset_delta)
+    }
+
+    /// Appends a record that was read, at its own offset in a batch whose first offset is `base_offset`: for logs that are compacted and proxies that filter.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Full`], or [`RecordError::Record`]: its offset is not one of such a batch. Nothing was appended.
+    pub fn append_record(&mut self, base_offset: i64, record: &RecordView<'_>) -> Result<i32, RecordError> {
+        let delta = record.offset.get().checked_sub(base_offset).and_then(|delta| i32::try_from(delta).ok());
+        let Some(offset_delta) = delta.filter(|delta| *delta > self.header.last_offset_delta) else {
+            let index = usize::try_from(self.header.count).unwrap_or(0);
+            let what = "its offset is not behind the record before it, or too far from the first";
+            return Err(RecordError::Record { base_offset, index, what });
+        };
+        self.append_at(offset_delta, record.timestamp, record.key, record.value, record.headers)
     }
 
     /// Says that the batch reaches further than its last record, as compaction leaves it.

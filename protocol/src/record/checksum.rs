@@ -35,6 +35,7 @@ fn shift(length: usize) -> u32 {
     set.fold(one, |product, (_, power)| multiply(product, *power))
 }
 
+#[expect(clippy::indexing_slicing, reason = "it runs when this is compiled")]
 const fn powers() -> [u32; 32] {
     let mut powers = [1 << (31 - 8); 32];
     let mut at = 1;

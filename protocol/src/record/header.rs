@@ -146,6 +146,9 @@ impl BatchHeader {
     pub(super) const fn set_compression(&mut self, compression: Compression) {
         self.attributes = (self.attributes & !CODEC) | compression.id() as i16;
     }
+    pub(super) const fn clear_delete_horizon(&mut self) {
+        self.attributes &= !DELETE_HORIZON;
+    }
     pub(super) const fn set_append_time(&mut self, at: i64) {
         self.attributes |= APPEND_TIME;
         self.max_timestamp = at;
@@ -194,6 +197,7 @@ impl BatchHeader {
     }
 }
 
+#[expect(clippy::indexing_slicing, reason = "places are constants within the header")]
 fn put<const N: usize>(out: &mut [u8; SIZE], at: usize, field: [u8; N]) {
     out[at..at + N].copy_from_slice(&field);
 }

@@ -14,6 +14,8 @@ use crate::compression::{Compression, CompressionError, Decompressor};
 use bytes::Bytes;
 
 const CODEC: i8 = 0x07;
+/// Bytes of the checksum, which covers what follows it.
+const CRC_SIZE: usize = 4;
 
 /// A message without its offset and length.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +83,10 @@ pub(super) fn decode(
     decompressor: &mut Decompressor,
 ) -> Result<DecodedBatch, RecordError> {
     let malformed = |what| RecordError::Record { base_offset: header.base_offset, index: 0, what };
-    let message = Message::read(&bytes[BEFORE_LENGTH..]).ok_or_else(|| malformed("its lengths do not fit together"))?;
+    let message = bytes
+        .get(BEFORE_LENGTH..)
+        .and_then(Message::read)
+        .ok_or_else(|| malformed("its lengths do not fit together"))?;
     match header.compression() {
         Some(Compression::None) => transcode(header, &[(header.base_offset, message)]),
         Some(codec @ (Compression::Gzip | Compression::Snappy | Compression::Lz4)) => {
@@ -136,7 +141,7 @@ fn one_inner<'a>(magic: i8, rest: &mut Slice<'a>) -> Result<(i64, Message<'a>), 
     if message.magic != magic || message.attributes & CODEC != 0 {
         return Err("a message inside the wrapper is of another format, or a wrapper itself");
     }
-    if message.crc != crc32fast::hash(&bytes[4..]) {
+    if message.crc != crc32fast::hash(bytes.get(CRC_SIZE..).unwrap_or_default()) {
         return Err("its checksum is wrong");
     }
     Ok((offset, message))
@@ -144,7 +149,9 @@ fn one_inner<'a>(magic: i8, rest: &mut Slice<'a>) -> Result<(i64, Message<'a>), 
 
 fn transcode(header: &BatchHeader, messages: &[(i64, Message<'_>)]) -> Result<DecodedBatch, RecordError> {
     let malformed = |index, what| RecordError::Record { base_offset: header.base_offset, index, what };
-    let (Some(&(first, message)), Some(&(last, _))) = (messages.first(), messages.last()) else {
+    let (Some(&(first, Message { timestamp: base_timestamp, .. })), Some(&(last, _))) =
+        (messages.first(), messages.last())
+    else {
         return Err(malformed(0, "a wrapper holds no messages"));
     };
     if first < 0 {
@@ -156,7 +163,7 @@ fn transcode(header: &BatchHeader, messages: &[(i64, Message<'_>)]) -> Result<De
             .checked_sub(first)
             .and_then(|delta| i32::try_from(delta).ok())
             .ok_or_else(|| malformed(index, "its offset is too far from the first"))?;
-        let timestamp_delta = message.timestamp.wrapping_sub(messages[0].1.timestamp);
+        let timestamp_delta = message.timestamp.wrapping_sub(base_timestamp);
         let (key, value, headers) = (message.key, message.value, HeadersView::default());
         Encoding::from(Parts { timestamp_delta, offset_delta, key, value, headers }).put(&mut payload);
     }
@@ -165,11 +172,7 @@ fn transcode(header: &BatchHeader, messages: &[(i64, Message<'_>)]) -> Result<De
         .ok()
         .filter(|delta| *delta >= 0)
         .ok_or_else(|| malformed(0, "offsets run backwards"))?;
-    debug_assert!(
-        header.timestamp_type() != TimestampType::None || message.timestamp == -1,
-        "magic 0 has no timestamps"
-    );
-    let decoded =
-        BatchHeader { base_offset: first, base_timestamp: message.timestamp, last_offset_delta, count, ..*header };
+    debug_assert!(header.timestamp_type() != TimestampType::None || base_timestamp == -1, "magic 0 has no timestamps");
+    let decoded = BatchHeader { base_offset: first, base_timestamp, last_offset_delta, count, ..*header };
     DecodedBatch::check(decoded, payload.freeze())
 }

@@ -2,7 +2,13 @@
 //!
 //! Writing: [`BatchBuilder`] encodes records into one growing buffer, [`SealedBatch`] holds them compressed and checksummed, [`Stamp`] gives them
 //! their producer's id and sequence when they leave. Reading: [`batches`] cuts a buffer into [`Batch`]es by their headers alone; [`Batch::decode`]
-//! checks and inflates one into a [`DecodedBatch`], whose records are read by reference, without allocation and without errors.
+//! checks and inflates one into a [`DecodedBatch`], whose records are read by reference, in both directions, without allocation and without errors. [`headers`] looks at a
+//! log's headers alone.
+//!
+//! Rewriting: [`BatchBuilder::append_record`] takes a record as it was read, [`rewrite`] changes a batch's header and nothing else.
+//!
+//! Memory is used again: a [`BufferPool`]'s by batches that are written, a [`Compressor`](crate::Compressor)'s and a
+//! [`Decompressor`](crate::Decompressor)'s by what they return, as soon as nobody holds a slice of it.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -21,6 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::cast_possible_truncation, clippy::unwrap_used))]
+
 mod batch;
 mod builder;
 mod checksum;
@@ -36,7 +44,7 @@ mod varint;
 mod view;
 
 pub use crate::buffers::BufferPool;
-pub use batch::{Batch, Batches, CrcCheck, batches};
+pub use batch::{Batch, Batches, CrcCheck, batches, headers};
 pub use builder::{BatchBuilder, HeaderList};
 pub use control::{ControlKind, ControlRecord, end_transaction_marker};
 pub use decoded::{DecodedBatch, RecordCursor, RecordIter};

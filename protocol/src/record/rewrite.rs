@@ -1,12 +1,14 @@
 //! What a broker changes in a batch before it goes into its log.
 
 use super::Batch;
-use super::header::{ATTRIBUTES_AT, CRC_AT};
-use crate::Timestamp;
+use super::checksum::Checksummed;
+use super::header::{ATTRIBUTES_AT, BatchHeader, CRC_AT};
+use crate::{Compression, Timestamp};
 use bytes::{Bytes, BytesMut};
 
 /// A copy of a magic 2 batch at its place in a log: first offset, leader epoch and, under `LogAppendTime`, the broker's time. Nothing is inflated.
 #[must_use]
+#[expect(clippy::indexing_slicing, reason = "a batch was cut from a buffer only if its whole header was there")]
 pub fn for_log(batch: &Batch, base_offset: i64, leader_epoch: i32, append_time: Option<Timestamp>) -> Bytes {
     let mut bytes = BytesMut::from(&batch.bytes()[..]);
     bytes[..8].copy_from_slice(&base_offset.to_be_bytes());
@@ -20,4 +22,27 @@ pub fn for_log(batch: &Batch, base_offset: i64, leader_epoch: i32, append_time: 
         bytes[CRC_AT..ATTRIBUTES_AT].copy_from_slice(&crc.to_be_bytes());
     }
     bytes.freeze()
+}
+
+/// The header of a magic 2 batch over no records, as compaction leaves it where they are all gone: offsets, producer and sequence stay, so that a producer's next batch
+/// still follows.
+///
+/// ```
+/// use millstream_protocol::{Compressor, Decompressor, Headers, Timestamp};
+/// use millstream_protocol::record::{BatchBuilder, CrcCheck, Stamp, batches, rewrite};
+/// let mut builder = BatchBuilder::new();
+/// builder.append(Timestamp::from_millis(5), None, Some(b"value"), &Headers::new())?;
+/// let batch = builder.seal(&mut Compressor::none())?.to_bytes(&Stamp::plain().at(40, 2));
+/// let batch = batches(batch).next().expect("one batch")?;
+/// let emptied = batches(rewrite::without_records(&batch)).next().expect("one batch")?;
+/// let decoded = emptied.decode(&mut Decompressor::new(), CrcCheck::Check)?;
+/// assert_eq!((decoded.len(), decoded.next_offset().get()), (0, 41));
+/// # Ok::<(), millstream_protocol::record::RecordError>(())
+/// ```
+#[must_use]
+pub fn without_records(batch: &Batch) -> Bytes {
+    let mut header = BatchHeader { count: 0, base_timestamp: -1, ..*batch.header() };
+    header.set_compression(Compression::None);
+    header.clear_delete_horizon();
+    Bytes::copy_from_slice(&header.write(Checksummed::of(&[])))
 }

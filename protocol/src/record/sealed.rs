@@ -69,6 +69,7 @@ pub struct SealedBatch {
     payload: Checksummed,
 }
 
+#[expect(clippy::indexing_slicing, reason = "a builder keeps room for the header in front of the records")]
 impl SealedBatch {
     pub(super) fn new(header: BatchHeader, buffer: Bytes) -> Self {
         let payload = Checksummed::of(&buffer[SIZE..]);

@@ -15,6 +15,8 @@ mod partitioner;
 mod pictures;
 #[cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
 mod records;
+#[cfg(all(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
+mod steady;
 
 #[global_allocator]
 static COUNTING: memory::Counting = memory::Counting;

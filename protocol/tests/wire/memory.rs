@@ -9,6 +9,15 @@ pub(crate) struct Counting;
 thread_local! {
     static LIVE: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
+    static TIMES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How often `run` asks for memory.
+#[allow(dead_code, reason = "this file is part of several tests, and not all of them ask")]
+pub(crate) fn allocations_of(run: impl FnOnce()) -> usize {
+    let before = TIMES.get();
+    run();
+    TIMES.get() - before
 }
 
 /// The most bytes that `run` held at once, beyond what there was before, and what it returned.
@@ -20,6 +29,7 @@ pub(crate) fn peak_of<T>(run: impl FnOnce() -> T) -> (usize, T) {
 }
 
 fn count(change: isize) {
+    TIMES.set(TIMES.get() + usize::from(change > 0));
     let live = LIVE.get() + change;
     LIVE.set(live);
     PEAK.set(PEAK.get().max(live));

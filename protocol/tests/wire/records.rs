@@ -118,3 +118,62 @@ fn every_codec_gives_back_the_records_of_every_batch() {
         }
     }
 }
+
+#[test]
+fn what_is_left_of_a_batch_without_records_is_what_kafka_leaves() {
+    let mut decompressor = Decompressor::new();
+    let mut empty = 0;
+    for batch in rows("records").flat_map(|row| magic_2(&row).collect::<Vec<_>>()) {
+        let emptied = rewrite::without_records(&batch);
+        if batch.header().count == 0 {
+            assert_eq!(emptied, batch.bytes());
+            empty += 1;
+        }
+        let emptied = batches(emptied).next().expect("one batch").expect("sound");
+        let decoded = emptied.decode(&mut decompressor, CrcCheck::Check).expect("sound");
+        assert!(decoded.is_empty());
+        assert_eq!(decoded.next_offset().get(), batch.header().last_offset() + 1);
+        assert_eq!(decoded.header().last_sequence(), batch.header().last_sequence());
+    }
+    assert!(empty > 0, "there is none in the corpus");
+}
+
+#[test]
+fn records_are_read_backwards_as_forwards_and_put_into_another_batch_as_they_are() {
+    let mut decompressor = Decompressor::new();
+    for row in rows("records") {
+        let (decoded, _) = decode(bytes(&row, "hex").into(), &mut decompressor).expect("it was read before");
+        for batch in decoded {
+            let mut forwards: Vec<_> = batch.iter().collect();
+            let backwards = batch.iter_backwards();
+            assert_eq!(backwards.len(), batch.len());
+            let mut builder = BatchBuilder::new();
+            let base_offset = batch.header().base_offset;
+            for record in &batch {
+                builder.append_record(base_offset, &record).expect("its offset is behind the last one's");
+            }
+            let again = builder.seal(&mut Compressor::none()).expect("nothing to compress");
+            let again =
+                batches(again.into_bytes(&Stamp::plain().at(base_offset, -1))).next().expect("one").expect("sound");
+            let again = again.decode(&mut decompressor, CrcCheck::Check).expect("sound");
+            assert!(again.iter().eq(batch.iter()), "{}", id(&row));
+            forwards.reverse();
+            assert!(backwards.eq(forwards), "{}", id(&row));
+        }
+    }
+}
+
+#[test]
+fn a_record_that_is_not_behind_the_last_one_is_refused() {
+    let mut builder = BatchBuilder::new();
+    builder.append(Timestamp::EPOCH, None, Some(b"first"), &millstream_protocol::Headers::new()).expect("it fits");
+    let batch = builder.seal(&mut Compressor::none()).expect("nothing to compress").to_bytes(&Stamp::plain().at(7, 0));
+    let (decoded, _) = decode(batch, &mut Decompressor::new()).expect("sound");
+    let record = decoded[0].iter().next().expect("one record");
+    let mut builder = BatchBuilder::new();
+    assert!(builder.append_record(8, &record).is_err());
+    assert!(builder.append_record(i64::MIN, &record).is_err());
+    assert_eq!(builder.append_record(3, &record), Ok(4));
+    assert!(builder.append_record(3, &record).is_err());
+    assert_eq!(builder.count(), 1);
+}
