@@ -79,6 +79,7 @@ impl Driver {
         let image = Arc::clone(&self.view.borrow().image);
         let mut sender = engine.sender();
         let calls = sender.poll_calls(now, &image);
+        let to_seal = sender.take_to_seal();
         let asks_identity = self.identity.is_none() && sender.poll_identity();
         let to_add = if self.adding.is_none() { sender.poll_partitions_to_add() } else { Vec::new() };
         let identity = sender.identity();
@@ -87,6 +88,10 @@ impl Driver {
         let wants_metadata = sender.take_wants_metadata();
         self.timer.as_mut().set(Some(sender.poll_deadline().map_or(self.interest, |at| at.min(self.interest))));
         drop(sender);
+        for sealing in to_seal {
+            // It ends by itself within milliseconds, and does its work also when it is dropped.
+            engine.client.runtime().spawn(Box::pin(async move { sealing.run() })).detach();
+        }
         if freed {
             engine.space.notify_waiters();
             engine.landed.notify_waiters();

@@ -279,6 +279,10 @@ impl Accumulator {
             self.budget.give_back(freed);
         }
     }
+    /// Tells the driver to look at a batch that was put into its place.
+    pub(super) fn note_ready(&self, shard: &Shard) {
+        self.note(Note::Ready(shard.index()));
+    }
     pub(super) const fn codec(&self) -> Codec {
         self.codec
     }

@@ -10,6 +10,9 @@ pub(super) struct Codec {
     level: Option<i32>,
 }
 
+/// Below this, in bytes, compressing takes some ten microseconds.
+const WORTH_HANDING_OVER: usize = 16 << 10;
+
 thread_local! {
     static LAST: RefCell<Option<(Codec, Compressor)>> = const { RefCell::new(None) };
 }
@@ -19,6 +22,10 @@ impl Codec {
     pub(super) fn new(compression: Compression, level: Option<i32>) -> Result<Self, CompressionError> {
         drop(Compressor::new(compression, level)?);
         Ok(Self { compression, level })
+    }
+    /// Whether so many bytes take longer to compress than to hand to another task.
+    pub(super) fn is_work(self, bytes: usize) -> bool {
+        self.compression != Compression::None && bytes >= WORTH_HANDING_OVER
     }
     /// Lends this thread's compressor.
     pub(super) fn with<T>(self, work: impl FnOnce(&mut Compressor) -> T) -> T {

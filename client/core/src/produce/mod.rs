@@ -15,6 +15,7 @@ mod budget;
 mod codec;
 mod handle;
 mod outcome;
+mod sealing;
 mod sender;
 mod shard;
 mod sticky;
@@ -22,6 +23,7 @@ mod sticky;
 pub use accumulator::{Accumulator, AccumulatorOptions, TopicShards};
 pub use handle::BatchHandle;
 pub use outcome::{Failure, Outcome, Written};
+pub use sealing::Sealing;
 pub use sender::{Identity, ProduceCall, Sender, SenderOptions};
 pub use shard::{AppendError, Appended, RecordFields, Shard, TransactionNumber};
 

@@ -298,8 +298,9 @@ impl State {
         if self.open.is_none() {
             let opened = now();
             self.forget_resolved();
-            let open = Open::new(partition, opened, transaction, (self.last_size + self.last_size / 8).min(batch_size));
-            self.open = Some(open);
+            let expected = (self.last_size + self.last_size / 8).min(batch_size);
+            let builder = BatchBuilder::pooled(&budget.buffers, expected);
+            self.open = Some(Open::new(partition, opened, transaction, builder));
             aftermath.opened = Some(opened);
         }
         let open = self.open.as_mut().expect("a batch was opened just now if there was none");
@@ -331,15 +332,18 @@ impl State {
 }
 
 impl Closed {
+    /// How many bytes there are to compress.
+    pub(super) const fn size(&self) -> usize {
+        self.open.builder.size()
+    }
     pub(super) fn builder(&mut self) -> BatchBuilder {
         std::mem::take(&mut self.open.builder)
     }
 }
 
 impl Open {
-    fn new(partition: &TopicPartition, opened: Instant, transaction: TransactionNumber, expected: usize) -> Self {
+    fn new(partition: &TopicPartition, opened: Instant, transaction: TransactionNumber, builder: BatchBuilder) -> Self {
         let handle = Arc::new(BatchHandle::new(partition.clone()));
-        let builder = BatchBuilder::with_capacity(expected);
         Self { builder, handle, opened, transaction, reserved: 0, due: false }
     }
     fn is_due(&self, now: Instant, linger: Duration, at_once: bool) -> bool {

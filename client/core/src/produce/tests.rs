@@ -3,7 +3,7 @@
 use super::*;
 use crate::backoff::Random;
 use crate::cluster::Image;
-use millstream_protocol::compression::Decompressor;
+use millstream_protocol::compression::{Compression, Decompressor};
 use millstream_protocol::messages::StrBytes;
 use millstream_protocol::messages::metadata_response::{
     MetadataResponse, MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
@@ -498,4 +498,30 @@ fn a_failed_record_is_remembered_until_the_transaction_ends() {
     world.sender.end_transaction(Some(identity(7, 1)));
     world.sender.begin_transaction(2, true);
     assert!(!world.sender.transaction_failed());
+}
+
+#[test]
+fn a_large_batch_is_compressed_beside_the_driver_and_keeps_its_place() {
+    for drops in [false, true] {
+        let mut world = World::new(|_, sizes| sizes.compression = Compression::Lz4);
+        let text = "again and again ".repeat(2000);
+        world.append(&text).unwrap();
+        assert!(world.poll().is_empty(), "the driver compressed it");
+        let mut to_seal = world.sender.take_to_seal();
+        assert_eq!(to_seal.len(), 1);
+        world.append("later").unwrap();
+        assert!(world.poll().is_empty(), "the later one went first");
+        assert!(!world.sender.is_idle());
+        let sealing = to_seal.remove(0);
+        if drops {
+            drop(sealing)
+        } else {
+            sealing.run()
+        }
+        let (id, sent) = world.poll().remove(0);
+        assert_eq!(sent.values, [text]);
+        world.answer(id, ErrorCode::NONE, 0);
+        let values: Vec<_> = world.poll().into_iter().flat_map(|(_, sent)| sent.values).collect();
+        assert_eq!(values, ["later"]);
+    }
 }

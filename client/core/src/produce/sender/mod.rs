@@ -9,7 +9,7 @@ pub use call::ProduceCall;
 
 use super::accumulator::Note;
 use super::batch::Batch;
-use super::{Accumulator, Failure};
+use super::{Accumulator, Failure, Sealing};
 use crate::backoff::{Backoff, Random};
 use crate::cluster::{Broker, Image, LeaderHint};
 use call::Entry;
@@ -125,6 +125,7 @@ pub struct Sender {
     first_failure: Option<(TopicPartition, Arc<Failure>)>,
     freed: bool,
     polled: Option<Instant>,
+    to_seal: Vec<Sealing>,
 }
 
 #[derive(Debug)]
@@ -160,6 +161,7 @@ impl Sender {
             first_failure: None,
             freed: false,
             polled: None,
+            to_seal: Vec::new(),
         }
     }
 
@@ -203,6 +205,10 @@ impl Sender {
             self.offer(now, image, index, &mut building);
         }
         building.into_iter().map(|(node, building)| self.call(node, building, image)).collect()
+    }
+    /// Batches whose linger is over and that are too much to compress in passing. Each is to be [run](Sealing::run) beside the driver, which hears of it then.
+    pub fn take_to_seal(&mut self) -> Vec<Sealing> {
+        std::mem::take(&mut self.to_seal)
     }
     /// When [`poll_calls`](Self::poll_calls) should be asked again if nothing else happens.
     #[must_use]
@@ -337,6 +343,10 @@ impl Sender {
         let shard = Arc::clone(&lane.shard);
         let at_once = self.accumulator.is_starving();
         if let Some(closed) = shard.close_due(now, self.options.linger, at_once) {
+            if self.accumulator.codec().is_work(closed.size()) {
+                self.to_seal.push(Sealing::new(&self.accumulator, &shard, closed));
+                return None;
+            }
             self.accumulator.seal(&shard, closed);
         }
         let batch = lane.take_stashed().or_else(|| shard.take_ready())?;
