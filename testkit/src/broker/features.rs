@@ -1,6 +1,10 @@
 //! Features that the cluster has agreed on (KIP-584): which there are, which levels are known, which is in force.
 
+use super::versions::Release;
 use millstream_protocol::ErrorCode;
+
+/// Of a broker that knows no features.
+const NO_EPOCH: i64 = -1;
 
 /// One feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +43,22 @@ impl Features {
             row("transaction.version", 0, 2, transaction_version),
         ];
         Self { features, epoch: 1 }
+    }
+    /// Those that an older release has; one without features has none, and no epoch of them.
+    pub(crate) fn of_release(mut self, release: Release) -> Self {
+        self.features.retain_mut(|feature| {
+            let Some((lowest, highest)) = release.levels(feature.name, (feature.lowest, feature.highest)) else {
+                return false;
+            };
+            let level = feature.level.min(highest);
+            *feature = Feature { name: feature.name, lowest, highest, level };
+            true
+        });
+        if !release.has_features() {
+            self.features.clear();
+            self.epoch = NO_EPOCH;
+        }
+        self
     }
     pub(crate) fn all(&self) -> &[Feature] {
         &self.features

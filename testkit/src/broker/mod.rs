@@ -21,6 +21,7 @@ mod steering;
 mod timers;
 mod topics;
 mod transactions;
+mod versions;
 
 pub(crate) use call::{ConnectionId, ListenerId, Outcome, Peer, Reply};
 pub(crate) use faults::{Action, Answerer, Faults, Reacted, Rule, Scope, Step, When};
@@ -34,6 +35,7 @@ pub use security::SecurityProtocol;
 pub(crate) use security::settings::ClientAuth;
 pub(crate) use settings::Settings;
 pub(crate) use topics::check_name;
+pub(crate) use versions::Release;
 
 use authorizer::{Authorizer, Guard, Patches};
 use bytes::Bytes;
@@ -51,6 +53,7 @@ use std::collections::BTreeMap;
 use timers::{TimerKey, Timers};
 use topics::{OFFSETS_TOPIC, TRANSACTIONS_TOPIC, Topics};
 use transactions::Transactions;
+use versions::Versions;
 
 /// The cluster.
 #[derive(Debug)]
@@ -73,6 +76,7 @@ pub(crate) struct Broker {
     log: RequestLog,
     security: Security,
     authorizer: Authorizer,
+    versions: Versions,
     patches: Patches,
     /// Makes names unlike those of other clusters and of each other.
     seed: u64,
@@ -98,8 +102,9 @@ impl Broker {
             faults: Faults::default(),
             log: RequestLog::default(),
             security: Security::new(settings.protocols.clone(), seed),
-            features: Features::new(settings.transaction_version, settings.group_version),
+            features: Features::new(settings.transaction_version, settings.group_version).of_release(settings.release),
             authorizer: Authorizer::default(),
+            versions: Versions::new(settings.release, &settings.api_versions),
             patches: Patches::default(),
             seed,
             names_given: 0,

@@ -3,6 +3,9 @@
 use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
 use super::security::settings::SecuritySettings;
+use super::versions::Release;
+use millstream_protocol::ApiKey;
+use millstream_protocol::api::VersionRange;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -38,6 +41,10 @@ pub(crate) struct Settings {
     /// The listeners' protocols; without any there is one, which asks for nothing.
     pub(crate) protocols: Vec<SecurityProtocol>,
     pub(crate) security: SecuritySettings,
+    /// Whose API versions and features the brokers have.
+    pub(crate) release: Release,
+    /// What APIs have instead of what the release has.
+    pub(crate) api_versions: Vec<(ApiKey, VersionRange)>,
     /// What topics inherit, by the topic's key.
     pub(crate) topic_defaults: BTreeMap<String, String>,
     /// All that was set, as DescribeConfigs of a broker shows it.
@@ -73,6 +80,8 @@ impl Settings {
             producer_epoch_start: 0,
             protocols: Vec::new(),
             security: SecuritySettings::default(),
+            release: Release::default(),
+            api_versions: Vec::new(),
             topic_defaults: BTreeMap::new(),
             given: BTreeMap::new(),
         }

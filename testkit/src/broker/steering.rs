@@ -1,9 +1,14 @@
 //! What happens to the cluster from outside: nodes that go and come, leaders that move, topics made anew, disks that fail.
 
 use super::Broker;
-use millstream_protocol::NodeId;
+use millstream_protocol::api::VersionRange;
+use millstream_protocol::{ApiKey, NodeId};
 
 impl Broker {
+    /// Lets an API have only these versions.
+    pub(crate) fn set_api_versions(&mut self, api: ApiKey, range: VersionRange) {
+        self.versions.set(api, range);
+    }
     /// Makes a user, of PLAIN and of SCRAM.
     pub(crate) fn add_user(&mut self, name: &str, password: &str) {
         self.security.credentials.add_user(name, password);

@@ -7,10 +7,11 @@ use super::node::Nodes;
 use super::recipe::Recipe;
 use super::shared::Shared;
 use super::thread::Host;
-use crate::broker::{Endpoint, Node, SecurityProtocol, Settings, check_name};
+use crate::broker::{Endpoint, Node, Release, SecurityProtocol, Settings, check_name};
 use crate::network::Links;
-use millstream_protocol::NodeId;
+use millstream_protocol::api::VersionRange;
 use millstream_protocol::messages::StrBytes;
+use millstream_protocol::{ApiKey, NodeId};
 use std::hash::{BuildHasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
@@ -36,6 +37,8 @@ pub struct TestClusterBuilder {
     in_memory: bool,
     pub(super) listeners: Vec<(String, SecurityProtocol)>,
     pub(super) users: Vec<(String, String)>,
+    pub(super) release: Option<String>,
+    pub(super) api_versions: Vec<(ApiKey, VersionRange)>,
     pub(super) super_users: Vec<String>,
     pub(super) uses_sasl: bool,
     pub(super) uses_tls: bool,
@@ -54,6 +57,8 @@ impl TestClusterBuilder {
             in_memory: false,
             listeners: Vec::new(),
             users: Vec::new(),
+            release: None,
+            api_versions: Vec::new(),
             super_users: Vec::new(),
             uses_sasl: false,
             uses_tls: false,
@@ -191,6 +196,10 @@ impl TestClusterBuilder {
     }
     fn settings(&self) -> Result<Settings, String> {
         let mut settings = Settings::new(self.brokers);
+        if let Some(release) = &self.release {
+            settings.release = release.parse::<Release>().map_err(|error| error.to_string())?;
+        }
+        settings.api_versions.clone_from(&self.api_versions);
         self.configs.iter().try_for_each(|(key, value)| settings.set(key, value))?;
         Ok(settings)
     }

@@ -22,6 +22,7 @@ mod thread;
 #[cfg(feature = "tls")]
 mod tls;
 mod topology;
+mod version_options;
 
 pub use builder::{StartError, TestClusterBuilder};
 pub use coverage::{ApiCoverage, Coverage, VersionCoverage};

@@ -19,3 +19,4 @@ mod tls;
 mod topics;
 mod topology;
 mod transactions;
+mod versions;

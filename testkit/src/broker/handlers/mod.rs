@@ -152,7 +152,11 @@ served! {
 }
 
 /// The versions of an API that this broker serves.
-pub(super) fn versions(_: &Broker, api: ApiKey) -> Option<VersionRange> {
+pub(super) fn versions(broker: &Broker, api: ApiKey) -> Option<VersionRange> {
+    broker.versions.spoken(api, served(api)?)
+}
+/// The versions for which there is a handler.
+fn served(api: ApiKey) -> Option<VersionRange> {
     SERVED.contains(&api).then(|| api::stable(api)).flatten()
 }
 /// All APIs that this broker serves.
@@ -168,7 +172,12 @@ pub(super) fn dispatch(broker: &mut Broker, api: ApiKey, call: &Call, body: Byte
     match (is_served, api) {
         (true, _) => route(broker, api, call, body),
         (false, ApiKey::API_VERSIONS) => Some(api_versions::refuse_version(broker, call)),
-        (false, _) => Some(Outcome::Close),
+        (false, _) => {
+            if let Some(reason) = broker.versions.lost(api, call.version, served(api)) {
+                tracing::error!("{reason}; the connection is closed");
+            }
+            Some(Outcome::Close)
+        }
     }
 }
 
