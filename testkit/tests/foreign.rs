@@ -60,6 +60,18 @@ fn a_kafka_streams_application_counts_once_on_the_cluster() {
 }
 
 #[test]
+#[ignore = "needs python3 with confluent-kafka"]
+fn confluent_kafkas_groups_work_on_the_cluster() {
+    run("python3", "confluent_groups.py");
+}
+
+#[test]
+#[ignore = "needs python3 with kafka-python"]
+fn kafka_pythons_admin_client_works_on_the_cluster() {
+    run("python3", "kafka_python_admin.py");
+}
+
+#[test]
 #[ignore = "needs kcat"]
 fn kcat_works_on_the_cluster() {
     run("sh", "kcat.sh");
@@ -102,6 +114,8 @@ impl Drop for RealKafka {
 fn kafkas_tools_print_what_they_print_on_a_real_kafka() {
     let kafka = RealKafka::up();
     let builder = TestCluster::builder().config("auto.create.topics.enable", "false");
+    // As the launcher starts the real one.
+    let builder = builder.config("group.consumer.session.timeout.ms", "10000");
     let cluster = builder.config("offsets.topic.num.partitions", "4").try_start().expect("loopback has free ports");
     let (real, ours) = (kafka.tools_on(&kafka.bootstrap), kafka.tools_on(&cluster.bootstrap_servers()));
     assert!(real.contains("PartitionCount: 5"), "the tools do not run here:\n{real}");
