@@ -3,6 +3,7 @@
 
 mod authorizer;
 mod call;
+mod configs;
 mod faults;
 mod features;
 mod fetching;
@@ -13,6 +14,7 @@ mod log;
 mod looking;
 mod nodes;
 mod producing;
+mod quotas;
 mod replication;
 mod request_log;
 mod security;
@@ -40,6 +42,7 @@ pub(crate) use versions::Release;
 use authorizer::{Authorizer, Guard, Patches};
 use bytes::Bytes;
 use call::Call;
+use configs::Configs;
 use features::Features;
 use fetching::sessions::FetchSessions;
 use fetching::waits::FetchWaits;
@@ -48,8 +51,8 @@ use millstream_protocol::frame;
 use millstream_protocol::messages::{Request, StrBytes, Uuid};
 use millstream_protocol::{NodeId, Timestamp};
 use producing::waits::ProduceWaits;
+use quotas::Quotas;
 use security::{Gate, Security};
-use std::collections::BTreeMap;
 use timers::{TimerKey, Timers};
 use topics::{OFFSETS_TOPIC, TRANSACTIONS_TOPIC, Topics};
 use transactions::Transactions;
@@ -65,8 +68,8 @@ pub(crate) struct Broker {
     nodes: Nodes,
     topics: Topics,
     groups: Groups,
-    /// The groups' own options, by group; a group need not be there to have some.
-    group_configs: BTreeMap<String, BTreeMap<String, String>>,
+    configs: Configs,
+    quotas: Quotas,
     transactions: Transactions,
     fetch_sessions: FetchSessions,
     fetch_waits: FetchWaits,
@@ -93,7 +96,8 @@ impl Broker {
             nodes: Nodes::new(nodes),
             topics: Topics::new(seed),
             groups: Groups::default(),
-            group_configs: BTreeMap::new(),
+            configs: Configs::new(&settings),
+            quotas: Quotas::default(),
             transactions: Transactions::default(),
             fetch_sessions: FetchSessions::new(settings.max_fetch_sessions),
             fetch_waits: FetchWaits::default(),

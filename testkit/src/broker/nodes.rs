@@ -83,6 +83,12 @@ impl Nodes {
             node.is_paused = is_paused;
         }
     }
+    /// Forgets a node that is down; says whether there was one.
+    pub(crate) fn unregister(&mut self, id: NodeId) -> bool {
+        let before = self.all.len();
+        self.all.retain(|node| node.id != id || node.is_up);
+        self.all.len() < before
+    }
     /// Those that Metadata names.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &Node> {
         self.up().filter(|node| !self.hidden.contains(&node.id))

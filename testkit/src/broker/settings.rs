@@ -120,6 +120,13 @@ impl Settings {
         self.given.insert(key.to_owned(), value.to_owned());
         Ok(())
     }
+    /// Takes an option over that was set while the cluster runs; what it was started with is remembered.
+    pub(crate) fn follow(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let given = self.given.clone();
+        let result = self.set(key, value);
+        self.given = given;
+        result
+    }
     fn set_topic_default(&mut self, key: &str, value: &str) -> Result<(), String> {
         let option = super::topics::config::OPTIONS.iter().find(|option| option.broker_key == key);
         let option = option.ok_or_else(|| format!("the test cluster has no broker option `{key}`"))?;

@@ -87,6 +87,8 @@ fn empty_request(api: ApiKey) -> RequestKind {
         SaslHandshakeRequest SaslAuthenticateRequest DescribeUserScramCredentialsRequest AlterUserScramCredentialsRequest
         ConsumerGroupHeartbeatRequest ConsumerGroupDescribeRequest UpdateFeaturesRequest CreateAclsRequest DeleteAclsRequest
         ElectLeadersRequest AlterPartitionReassignmentsRequest ListPartitionReassignmentsRequest
+        DescribeQuorumRequest UnregisterBrokerRequest AlterReplicaLogDirsRequest DescribeClientQuotasRequest AlterClientQuotasRequest
+        GetTelemetrySubscriptionsRequest PushTelemetryRequest
     }
     panic!("the table of this test lacks {api}")
 }

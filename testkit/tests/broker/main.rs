@@ -1,6 +1,7 @@
 //! Conversations with the embedded cluster, frame by frame over TCP.
 
 mod acls;
+mod admin;
 mod apis;
 mod client;
 mod cluster;

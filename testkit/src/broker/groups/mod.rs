@@ -152,7 +152,7 @@ impl Broker {
         act: impl FnOnce(&mut ConsumerGroup, &Context<'_>) -> T,
     ) -> Option<T> {
         let settings = &self.settings.consumer_groups;
-        let timing = settings.timing(self.group_configs.get(id));
+        let timing = settings.timing(self.configs.groups.get(id));
         let ctx = Context { now: self.now, topics: &self.topics, settings, timing };
         let Body::Consumer(consumer) = &mut self.groups.find_mut(id)?.body else { return None };
         let result = act(consumer, &ctx);

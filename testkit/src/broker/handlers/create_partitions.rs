@@ -1,7 +1,7 @@
 //! CreatePartitions: more partitions for a topic.
 
 use super::Handler;
-use super::create_topics::Refusal;
+use super::create_topics::{Refusal, check_replicas};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::layout;
@@ -16,7 +16,10 @@ pub(super) struct CreatePartitions;
 impl Handler for CreatePartitions {
     type Request = CreatePartitionsRequest;
     fn handle(broker: &mut Broker, _: &Call, request: CreatePartitionsRequest) -> Answer<CreatePartitionsResponse> {
+        let is_twice =
+            |asked: &CreatePartitionsTopic| request.topics.iter().filter(|other| other.name == asked.name).count() > 1;
         let results = request.topics.iter().map(|asked| match more(broker, asked) {
+            _ if is_twice(asked) => refused(asked, ErrorCode::INVALID_REQUEST, "Duplicate topic name.".to_owned()),
             Err((code, reason)) => refused(asked, code, reason),
             Ok(layout) => {
                 if !request.validate_only {
@@ -55,10 +58,7 @@ fn more(broker: &Broker, asked: &CreatePartitionsTopic) -> Result<Vec<Vec<NodeId
     };
     let layout: Vec<Vec<NodeId>> =
         assignments.iter().map(|each| each.broker_ids.iter().map(|id| NodeId::new(id.0)).collect()).collect();
-    let is_known = layout
-        .iter()
-        .all(|replicas| !replicas.is_empty() && replicas.iter().all(|id| broker.nodes.find(*id).is_some()));
-    if layout.len() != wanted - has || !is_known {
+    if layout.len() != wanted - has {
         let reason = format!(
             "Attempted to add {} additional partition(s), but only {} assignment(s) were specified.",
             wanted - has,
@@ -66,6 +66,7 @@ fn more(broker: &Broker, asked: &CreatePartitionsTopic) -> Result<Vec<Vec<NodeId
         );
         return Err((ErrorCode::INVALID_REPLICA_ASSIGNMENT, reason));
     }
+    layout.iter().try_for_each(|replicas| check_replicas(broker, replicas))?;
     Ok(layout)
 }
 fn refused(asked: &CreatePartitionsTopic, code: ErrorCode, reason: String) -> CreatePartitionsTopicResult {

@@ -52,9 +52,19 @@ fn design(broker: &Broker, asked: &CreatableTopic) -> Result<Design, Refusal> {
     if broker.topics.find(&asked.name.0).is_some() {
         return Err((ErrorCode::TOPIC_ALREADY_EXISTS, format!("Topic '{}' already exists.", asked.name.0)));
     }
+    check_collision(broker, &asked.name.0)?;
     let configs = check_configs(&asked.configs)?;
     let layout = if asked.assignments.is_empty() { spread(broker, asked)? } else { assigned(broker, asked)? };
     Ok(Design { layout, configs })
+}
+/// In metrics a dot and an underscore are the same.
+fn check_collision(broker: &Broker, name: &str) -> Result<(), Refusal> {
+    let plain = |name: &str| name.replace('.', "_");
+    let other = broker.topics.all().find(|topic| plain(&topic.name) == plain(name));
+    other.map_or(Ok(()), |other| {
+        let reason = format!("Topic '{name}' collides with existing topic: {}", other.name);
+        Err((ErrorCode::INVALID_TOPIC_EXCEPTION, reason))
+    })
 }
 fn check_configs(configs: &[CreatableTopicConfig]) -> Result<BTreeMap<String, String>, Refusal> {
     let mut checked = BTreeMap::new();
@@ -82,8 +92,10 @@ fn spread(broker: &Broker, asked: &CreatableTopic) -> Result<Vec<Vec<NodeId>>, R
         "Number of partitions was set to an invalid non-positive value.".to_owned(),
     ))?;
     let factor = usize::try_from(factor).ok().filter(|factor| *factor > 0);
-    let factor = factor
-        .ok_or((ErrorCode::INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0.".to_owned()))?;
+    let factor = factor.ok_or((
+        ErrorCode::INVALID_REPLICATION_FACTOR,
+        "Replication factor must be larger than 0, or -1 to use the default value.".to_owned(),
+    ))?;
     check_factor(broker, factor)?;
     Ok(layout(&asked.name.0, 0, count, factor, &broker.nodes))
 }
@@ -93,32 +105,51 @@ fn check_factor(broker: &Broker, factor: usize) -> Result<(), Refusal> {
         return Ok(());
     }
     let reason = format!(
-        "Unable to replicate the partition {factor} time(s): The target replication factor of {factor} cannot be reached because only {up} broker(s) are registered."
+        "Unable to replicate the partition {factor} time(s): The target replication factor of {factor} cannot be reached because only {up} broker(s) are registered or some brokers have all their log directories cordoned."
     );
     Err((ErrorCode::INVALID_REPLICATION_FACTOR, reason))
 }
 fn assigned(broker: &Broker, asked: &CreatableTopic) -> Result<Vec<Vec<NodeId>>, Refusal> {
-    if asked.num_partitions != -1 || asked.replication_factor != -1 {
-        let reason = "A manual partition assignment was specified, but number of partitions or replication factor was not set to -1.";
-        return Err((ErrorCode::INVALID_REQUEST, reason.to_owned()));
+    let both = |what: &str| {
+        let reason = format!("A manual partition assignment was specified, but {what} was not set to -1.");
+        Err((ErrorCode::INVALID_REQUEST, reason))
+    };
+    if asked.replication_factor != -1 {
+        return both("replication factor");
     }
-    let by_index: BTreeMap<i32, Vec<NodeId>> = asked
-        .assignments
-        .iter()
-        .map(|each| (each.partition_index, each.broker_ids.iter().map(|id| NodeId::new(id.0)).collect()))
-        .collect();
-    let is_dense = (0..).zip(by_index.keys()).all(|(expected, index)| expected == *index)
-        && by_index.len() == asked.assignments.len();
-    let is_known = by_index
-        .values()
-        .all(|replicas| !replicas.is_empty() && replicas.iter().all(|id| broker.nodes.find(*id).is_some()));
-    if !is_dense || !is_known {
-        return Err((
-            ErrorCode::INVALID_REPLICA_ASSIGNMENT,
-            "The manual partition assignment is not dense, is empty, or names brokers that are not there.".to_owned(),
-        ));
+    if asked.num_partitions != -1 {
+        return both("numPartitions");
+    }
+    let mut by_index: BTreeMap<i32, Vec<NodeId>> = BTreeMap::new();
+    for each in &asked.assignments {
+        let replicas: Vec<NodeId> = each.broker_ids.iter().map(|id| NodeId::new(id.0)).collect();
+        check_replicas(broker, &replicas)?;
+        if by_index.insert(each.partition_index, replicas).is_some() {
+            let reason = format!("Found multiple manual partition assignments for partition {}", each.partition_index);
+            return Err((ErrorCode::INVALID_REPLICA_ASSIGNMENT, reason));
+        }
+    }
+    if (0..).zip(by_index.keys()).any(|(expected, index)| expected != *index) {
+        let reason = "partitions should be a consecutive 0-based integer sequence";
+        return Err((ErrorCode::INVALID_REPLICA_ASSIGNMENT, reason.to_owned()));
     }
     Ok(by_index.into_values().collect())
+}
+/// Whether these can be the replicas of a partition; if not, why, in Kafka's words.
+pub(super) fn check_replicas(broker: &Broker, replicas: &[NodeId]) -> Result<(), Refusal> {
+    let invalid = |reason: String| Err((ErrorCode::INVALID_REPLICA_ASSIGNMENT, reason));
+    if replicas.is_empty() {
+        return invalid("The manual partition assignment includes an empty replica list.".to_owned());
+    }
+    if let Some(unknown) = replicas.iter().find(|id| broker.nodes.find(**id).is_none()) {
+        return invalid(format!(
+            "The manual partition assignment includes broker {unknown}, but no such broker is registered."
+        ));
+    }
+    let twice = replicas.iter().find(|id| replicas.iter().filter(|other| other == id).count() > 1);
+    twice.map_or(Ok(()), |id| {
+        invalid(format!("The manual partition assignment includes the broker {id} more than once."))
+    })
 }
 
 fn create(broker: &mut Broker, asked: &CreatableTopic, design: Design, validate_only: bool) -> CreatableTopicResult {

@@ -10,13 +10,17 @@ use millstream_protocol::messages::{BrokerId, DescribeClusterRequest, DescribeCl
 
 const BROKERS: i8 = 1;
 
+const CONTROLLERS: i8 = 2;
+
 pub(super) struct DescribeCluster;
 
 impl Handler for DescribeCluster {
     type Request = DescribeClusterRequest;
     fn handle(broker: &mut Broker, call: &Call, request: DescribeClusterRequest) -> Answer<DescribeClusterResponse> {
         if call.version >= 1 && request.endpoint_type != BROKERS {
-            return Answer::Reply(Self::refuse(&request, ErrorCode::MISMATCHED_ENDPOINT_TYPE));
+            let (code, reason) = wrong_endpoint(request.endpoint_type);
+            let refused = Self::refuse(&request, code).with_endpoint_type(BROKERS);
+            return Answer::Reply(refused.with_error_message(Some(StrBytes::from_string(reason))));
         }
         let shown = broker.nodes.all().iter().filter(|node| node.is_up || request.include_fenced_brokers);
         let brokers = shown.map(|node| {
@@ -45,4 +49,12 @@ impl Handler for DescribeCluster {
             .with_error_code(code.get())
             .with_error_message(Some(StrBytes::from_static_str(code.message())))
     }
+}
+
+fn wrong_endpoint(asked: i8) -> (ErrorCode, String) {
+    if asked == CONTROLLERS {
+        let reason = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER";
+        return (ErrorCode::MISMATCHED_ENDPOINT_TYPE, reason.to_owned());
+    }
+    (ErrorCode::UNSUPPORTED_ENDPOINT_TYPE, format!("Unsupported endpoint type {asked}"))
 }

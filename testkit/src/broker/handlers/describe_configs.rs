@@ -1,38 +1,83 @@
-//! DescribeConfigs: topics and brokers. Of a broker it shows what was set. Left out: documentation, loggers, client metrics, groups.
+//! DescribeConfigs: topics, brokers, loggers, groups and subscriptions to clients' metrics, with synonyms. Left out: the sentences of
+//! documentation.
 
 use super::Handler;
+use super::create_topics::Refusal;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::topics::config::{OPTIONS, TopicOption};
+use crate::broker::configs::options::{self, ConfigOption};
+use crate::broker::configs::{Kind, client_metrics, loggers};
+use crate::broker::topics::check_name;
+use crate::broker::topics::config::{Kind as Type, OPTIONS, TopicOption};
 use crate::broker::topics::topic::{FROM_CLUSTER, Topic, is_set_by_cluster};
-use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::describe_configs_request::DescribeConfigsResource;
 use millstream_protocol::messages::describe_configs_response::{
     DescribeConfigsResourceResult, DescribeConfigsResult, DescribeConfigsSynonym,
 };
 use millstream_protocol::messages::{DescribeConfigsRequest, DescribeConfigsResponse, StrBytes};
+use millstream_protocol::{ErrorCode, NodeId};
 
-pub(super) const TOPIC: i8 = 2;
-pub(super) const BROKER: i8 = 4;
+const FROM_TOPIC: i8 = 1;
+const FROM_BROKER: i8 = 2;
 const FROM_FILE: i8 = 4;
 const FROM_DEFAULT: i8 = 5;
-const FROM_TOPIC: i8 = 1;
-const TEXT: i8 = 2;
+const FROM_LOGGER: i8 = 6;
+const FROM_CLIENT_METRICS: i8 = 7;
+const FROM_GROUP: i8 = 8;
 
 pub(super) struct DescribeConfigs;
 
 impl Handler for DescribeConfigs {
     type Request = DescribeConfigsRequest;
-    fn handle(broker: &mut Broker, _: &Call, request: DescribeConfigsRequest) -> Answer<DescribeConfigsResponse> {
-        let results = request.resources.iter().map(|asked| match find(broker, asked, request.include_synonyms) {
-            Ok(configs) => named(asked).with_error_message(None).with_configs(configs),
-            Err(code) => refused(asked, code),
-        });
-        Answer::Reply(DescribeConfigsResponse::default().with_results(results.collect()))
+    fn handle(broker: &mut Broker, call: &Call, request: DescribeConfigsRequest) -> Answer<DescribeConfigsResponse> {
+        let described = |asked: &DescribeConfigsResource| match find(broker, call, asked) {
+            Ok(rows) => {
+                let wanted = rows.into_iter().filter(|row| is_wanted(asked, &row.name));
+                let configs = wanted.map(|row| row.into_result(request.include_synonyms)).collect();
+                named(asked).with_error_message(Some(StrBytes::new())).with_configs(configs)
+            }
+            Err((code, reason)) => refused(asked, code, reason),
+        };
+        let results = request.resources.iter().map(described).collect();
+        Answer::Reply(DescribeConfigsResponse::default().with_results(results))
     }
     fn refuse(request: &DescribeConfigsRequest, code: ErrorCode) -> DescribeConfigsResponse {
-        DescribeConfigsResponse::default()
-            .with_results(request.resources.iter().map(|asked| refused(asked, code)).collect())
+        let results = request.resources.iter().map(|asked| refused(asked, code, code.message().to_owned())).collect();
+        DescribeConfigsResponse::default().with_results(results)
+    }
+}
+
+/// An option as it is told.
+struct Row {
+    name: String,
+    kind: Type,
+    is_read_only: bool,
+    /// Where its value may come from, nearest first: name, value, source. The first is in force.
+    sources: Vec<(String, String, i8)>,
+    /// In force when there is no source.
+    otherwise: (Option<String>, i8),
+}
+impl Row {
+    fn into_result(self, with_synonyms: bool) -> DescribeConfigsResourceResult {
+        let is_secret = self.kind == Type::Password;
+        let shown = |value: String| Some(StrBytes::from_string(value)).filter(|_| !is_secret);
+        let first = self.sources.first().map(|(_, value, source)| (Some(value.clone()), *source));
+        let (value, source) = first.unwrap_or(self.otherwise);
+        let synonyms = self.sources.into_iter().filter(|_| with_synonyms).map(|(name, value, source)| {
+            DescribeConfigsSynonym::default()
+                .with_name(StrBytes::from_string(name))
+                .with_value(shown(value))
+                .with_source(source)
+        });
+        DescribeConfigsResourceResult::default()
+            .with_name(StrBytes::from_string(self.name))
+            .with_value(value.and_then(shown))
+            .with_read_only(self.is_read_only)
+            .with_config_source(source)
+            .with_is_sensitive(is_secret)
+            .with_config_type(self.kind.number())
+            .with_synonyms(synonyms.collect())
+            .with_documentation(None)
     }
 }
 
@@ -41,62 +86,129 @@ fn named(asked: &DescribeConfigsResource) -> DescribeConfigsResult {
         .with_resource_type(asked.resource_type)
         .with_resource_name(asked.resource_name.clone())
 }
-fn refused(asked: &DescribeConfigsResource, code: ErrorCode) -> DescribeConfigsResult {
-    named(asked).with_error_code(code.get()).with_error_message(Some(StrBytes::from_static_str(code.message())))
+fn refused(asked: &DescribeConfigsResource, code: ErrorCode, reason: String) -> DescribeConfigsResult {
+    named(asked).with_error_code(code.get()).with_error_message(Some(StrBytes::from_string(reason)))
 }
-fn find(
-    broker: &Broker,
-    asked: &DescribeConfigsResource,
-    synonyms: bool,
-) -> Result<Vec<DescribeConfigsResourceResult>, ErrorCode> {
-    let is_wanted = |name: &str| {
-        asked
-            .configuration_keys
-            .as_ref()
-            .is_none_or(|keys| keys.is_empty() || keys.iter().any(|key| key.as_str() == name))
-    };
-    match asked.resource_type {
-        TOPIC => {
-            let topic = broker.topics.find(&asked.resource_name).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
-            let shown = OPTIONS.iter().filter(|option| is_wanted(option.name));
-            Ok(shown.map(|option| describe(topic, option, synonyms)).collect())
+fn is_wanted(asked: &DescribeConfigsResource, name: &str) -> bool {
+    let names = |keys: &Vec<StrBytes>| keys.is_empty() || keys.iter().any(|key| key.as_str() == name);
+    asked.configuration_keys.as_ref().is_none_or(names)
+}
+fn find(broker: &Broker, call: &Call, asked: &DescribeConfigsResource) -> Result<Vec<Row>, Refusal> {
+    let name = asked.resource_name.as_str();
+    match Kind::numbered(asked.resource_type) {
+        Some(Kind::Topic) => {
+            check_name(name)?;
+            let topic = broker.topics.find(name).ok_or((ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, String::new()))?;
+            Ok(OPTIONS.iter().map(|option| topic_row(topic, option)).collect())
         }
-        BROKER => {
-            let given = broker.settings.given.iter().filter(|(name, _)| is_wanted(name));
-            Ok(given.map(|(name, value)| describe_broker(name, value)).collect())
+        Some(Kind::Broker) if name.is_empty() => Ok(cluster_rows(broker)),
+        Some(Kind::Broker) => {
+            let node = node_of(call, name, " or empty string,")?;
+            Ok(options::BROKER.iter().map(|option| broker_row(broker, node, option)).collect())
         }
-        _ => Err(ErrorCode::INVALID_REQUEST),
+        Some(Kind::Logger) => Ok(logger_rows(broker, node_of(call, name, "")?)),
+        Some(Kind::ClientMetrics) => Ok(client_metrics_rows(broker, name)),
+        Some(Kind::Group) => Ok(options::GROUP.iter().map(|option| group_row(broker, name, option)).collect()),
+        None => Err((ErrorCode::INVALID_REQUEST, ErrorCode::INVALID_REQUEST.message().to_owned())),
     }
 }
-fn describe(topic: &Topic, option: &TopicOption, synonyms: bool) -> DescribeConfigsResourceResult {
-    DescribeConfigsResourceResult::default()
-        .with_name(StrBytes::from_static_str(option.name))
-        .with_value(Some(StrBytes::from_string(topic.config(option.name).to_owned())))
-        .with_config_source(topic.source_of(option.name))
-        .with_config_type(option.kind.number())
-        .with_synonyms(if synonyms { synonyms_of(topic, option) } else { Vec::new() })
-        .with_documentation(None)
+fn node_of(call: &Call, name: &str, or: &str) -> Result<NodeId, Refusal> {
+    let not_a_number = |_| (ErrorCode::INVALID_REQUEST, format!("Broker id must be an integer, but it is: {name}"));
+    let id = NodeId::new(name.parse().map_err(not_a_number)?);
+    if id == call.node {
+        return Ok(id);
+    }
+    Err((ErrorCode::INVALID_REQUEST, format!("Unexpected broker id, expected {}{or} but received {name}", call.node)))
 }
-fn synonyms_of(topic: &Topic, option: &TopicOption) -> Vec<DescribeConfigsSynonym> {
-    let synonym = |name: &'static str, value: &str, source: i8| {
-        DescribeConfigsSynonym::default()
-            .with_name(StrBytes::from_static_str(name))
-            .with_value(Some(StrBytes::from_string(value.to_owned())))
-            .with_source(source)
-    };
+
+fn topic_row(topic: &Topic, option: &TopicOption) -> Row {
+    let synonym = |name: &str, value: &str, source| (name.to_owned(), value.to_owned(), source);
     let own = topic.configs.get(option.name).map(|value| synonym(option.name, value, FROM_TOPIC));
-    let inherited = topic.defaults.get(option.name).map(|value| synonym(option.broker_key, value, FROM_FILE));
-    let default = option.has_broker_default().then(|| synonym(option.broker_key, option.default, FROM_DEFAULT));
     let by_cluster =
         is_set_by_cluster(option.name).then(|| synonym(option.broker_key, topic.inherited(option.name), FROM_CLUSTER));
-    own.into_iter().chain(by_cluster).chain(inherited).chain(default).collect()
+    let inherited = topic.defaults.get(option.name).map(|value| synonym(option.broker_key, value, FROM_FILE));
+    let default = option.has_broker_default().then(|| synonym(option.broker_key, option.default, FROM_DEFAULT));
+    Row {
+        name: option.name.to_owned(),
+        kind: option.kind,
+        is_read_only: false,
+        sources: own.into_iter().chain(by_cluster).chain(inherited).chain(default).collect(),
+        otherwise: (Some(topic.config(option.name).to_owned()), topic.source_of(option.name)),
+    }
 }
-fn describe_broker(name: &str, value: &str) -> DescribeConfigsResourceResult {
-    DescribeConfigsResourceResult::default()
-        .with_name(StrBytes::from_string(name.to_owned()))
-        .with_value(Some(StrBytes::from_string(value.to_owned())))
-        .with_read_only(true)
-        .with_config_source(FROM_FILE)
-        .with_config_type(TEXT)
-        .with_documentation(None)
+fn cluster_rows(broker: &Broker) -> Vec<Row> {
+    let row = |(name, value): (&String, &String)| {
+        let option = options::find(&options::BROKER, name);
+        Row {
+            name: name.clone(),
+            kind: option.map_or(Type::Password, |option| option.kind),
+            is_read_only: false,
+            sources: vec![(name.clone(), value.clone(), FROM_CLUSTER)],
+            otherwise: (None, FROM_CLUSTER),
+        }
+    };
+    broker.configs.cluster.iter().map(row).collect()
+}
+fn broker_row(broker: &Broker, node: NodeId, option: &ConfigOption) -> Row {
+    let own = broker.configs.brokers.get(&node);
+    let names = || std::iter::once(option.name).chain(option.fallbacks.iter().copied());
+    let sources = names().flat_map(|name| {
+        let from = |value: Option<&String>, source| value.map(|value| (name.to_owned(), value.clone(), source));
+        let default = options::broker_default(name).map(|value| (name.to_owned(), value.to_owned(), FROM_DEFAULT));
+        let set = [
+            from(own.and_then(|own| own.get(name)), FROM_BROKER),
+            from(broker.configs.cluster.get(name), FROM_CLUSTER),
+            from(broker.settings.given.get(name), FROM_FILE),
+        ];
+        set.into_iter().chain([default]).flatten()
+    });
+    Row {
+        name: option.name.to_owned(),
+        kind: option.kind,
+        is_read_only: !option.is_dynamic,
+        sources: sources.collect(),
+        otherwise: (None, FROM_DEFAULT),
+    }
+}
+fn group_row(broker: &Broker, group: &str, option: &ConfigOption) -> Row {
+    let own = broker.configs.groups.get(group).and_then(|own| own.get(option.name));
+    let own = own.map(|value| (option.name.to_owned(), value.clone(), FROM_GROUP));
+    let inherited = option.fallbacks.iter().flat_map(|name| {
+        let given = broker.settings.given.get(*name).map(|value| ((*name).to_owned(), value.clone(), FROM_FILE));
+        let default = options::broker_default(name).map(|value| ((*name).to_owned(), value.to_owned(), FROM_DEFAULT));
+        given.into_iter().chain(default)
+    });
+    let default = option.default.map(|value| (option.name.to_owned(), value.to_owned(), FROM_DEFAULT));
+    Row {
+        name: option.name.to_owned(),
+        kind: option.kind,
+        is_read_only: false,
+        sources: own.into_iter().chain(inherited).chain(default).collect(),
+        otherwise: (None, FROM_DEFAULT),
+    }
+}
+fn client_metrics_rows(broker: &Broker, subscription: &str) -> Vec<Row> {
+    let own = broker.configs.client_metrics.get(subscription);
+    let row = |(name, default): (&str, &str)| {
+        let set = own.and_then(|own| own.get(name));
+        let kind = if name == client_metrics::INTERVAL { Type::Int } else { Type::List };
+        Row {
+            name: name.to_owned(),
+            kind,
+            is_read_only: false,
+            sources: set.map(|value| (name.to_owned(), value.clone(), FROM_CLIENT_METRICS)).into_iter().collect(),
+            otherwise: (Some(default.to_owned()), FROM_DEFAULT),
+        }
+    };
+    client_metrics::OPTIONS.into_iter().map(row).collect()
+}
+fn logger_rows(broker: &Broker, node: NodeId) -> Vec<Row> {
+    let row = |(name, level): (&str, String)| Row {
+        name: name.to_owned(),
+        kind: Type::Text,
+        is_read_only: false,
+        sources: Vec::new(),
+        otherwise: (Some(level), FROM_LOGGER),
+    };
+    loggers::levels(broker.configs.loggers.get(&node)).into_iter().map(row).collect()
 }

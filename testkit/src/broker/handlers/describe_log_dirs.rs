@@ -10,6 +10,9 @@ use millstream_protocol::messages::describe_log_dirs_response::{
 };
 use millstream_protocol::messages::{DescribeLogDirsRequest, DescribeLogDirsResponse, StrBytes, TopicName};
 
+/// Where a broker's replicas are said to be.
+pub(super) const DIRECTORY: &str = "/memory";
+
 pub(super) struct DescribeLogDirs;
 
 impl Handler for DescribeLogDirs {
@@ -36,7 +39,7 @@ impl Handler for DescribeLogDirs {
         };
         let topics = broker.topics.all().map(describe).filter(|topic| !topic.partitions.is_empty()).collect();
         let result =
-            DescribeLogDirsResult::default().with_log_dir(StrBytes::from_static_str("/memory")).with_topics(topics);
+            DescribeLogDirsResult::default().with_log_dir(StrBytes::from_static_str(DIRECTORY)).with_topics(topics);
         Answer::Reply(DescribeLogDirsResponse::default().with_results(vec![result]))
     }
     fn refuse(_: &DescribeLogDirsRequest, code: ErrorCode) -> DescribeLogDirsResponse {

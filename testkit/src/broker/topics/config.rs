@@ -6,9 +6,12 @@ pub(crate) enum Kind {
     Boolean,
     Text,
     Int,
+    Short,
     Long,
     Double,
     List,
+    Class,
+    Password,
 }
 impl Kind {
     pub(crate) fn number(self) -> i8 {
@@ -16,10 +19,28 @@ impl Kind {
             Self::Boolean => 1,
             Self::Text => 2,
             Self::Int => 3,
+            Self::Short => 4,
             Self::Long => 5,
             Self::Double => 6,
             Self::List => 7,
+            Self::Class => 8,
+            Self::Password => 9,
         }
+    }
+    /// As the tables of options name it.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "boolean" => Self::Boolean,
+            "string" => Self::Text,
+            "int" => Self::Int,
+            "short" => Self::Short,
+            "long" => Self::Long,
+            "double" => Self::Double,
+            "list" => Self::List,
+            "class" => Self::Class,
+            "password" => Self::Password,
+            _ => return None,
+        })
     }
 }
 
@@ -41,19 +62,69 @@ impl TopicOption {
     }
     /// Says what is wrong with a value, in Kafka's words.
     pub(crate) fn check(&self, value: &str) -> Result<(), String> {
-        let is_valid = match self.kind {
-            Kind::Boolean => value == "true" || value == "false",
-            Kind::Int => value.parse::<i32>().is_ok(),
-            Kind::Long => value.parse::<i64>().is_ok(),
-            Kind::Double => value.parse::<f64>().is_ok(),
+        let reason =
+            number_error(self.kind, value).or_else(|| self.choice_error(value)).or_else(|| self.range_error(value));
+        reason.map_or(Ok(()), |reason| Err(format!("Invalid value {value} for configuration {}: {reason}", self.name)))
+    }
+    fn choice_error(&self, value: &str) -> Option<String> {
+        let is_allowed = match self.kind {
             Kind::List => value.split(',').all(|part| self.allows(part.trim())),
-            Kind::Text => self.allows(value),
+            _ => self.allows(value),
         };
-        if is_valid { Ok(()) } else { Err(format!("Invalid value {value} for configuration {}", self.name)) }
+        let mut allowed = self.allowed.to_vec();
+        // Kafka tells these in another order than it lists them.
+        if self.kind == Kind::List {
+            allowed.sort_unstable();
+        }
+        (!is_allowed).then(|| format!("String must be one of: {}", allowed.join(", ")))
+    }
+    fn range_error(&self, value: &str) -> Option<String> {
+        let (least, most) = range(self.name)?;
+        let number: f64 = value.parse().ok()?;
+        if number < least {
+            return Some(format!("Value must be at least {least}"));
+        }
+        (number > most).then(|| format!("Value must be no more than {most}"))
     }
     fn allows(&self, value: &str) -> bool {
         self.allowed.is_empty() || self.allowed.contains(&value)
     }
+}
+
+/// Says what is wrong with a value that is no number, or no switch, where one is wanted.
+pub(crate) fn number_error(kind: Kind, value: &str) -> Option<String> {
+    let (is_valid, name) = match kind {
+        Kind::Boolean if value == "true" || value == "false" => return None,
+        Kind::Boolean => return Some("Expected value to be either true or false".to_owned()),
+        Kind::Int => (value.parse::<i32>().is_ok(), "INT"),
+        Kind::Short => (value.parse::<i16>().is_ok(), "SHORT"),
+        Kind::Long => (value.parse::<i64>().is_ok(), "LONG"),
+        Kind::Double => (value.parse::<f64>().is_ok(), "DOUBLE"),
+        Kind::Text | Kind::List | Kind::Class | Kind::Password => return None,
+    };
+    (!is_valid).then(|| format!("Not a number of type {name}"))
+}
+/// The least and the greatest value of an option.
+fn range(name: &str) -> Option<(f64, f64)> {
+    let least = match name {
+        "min.cleanable.dirty.ratio" => return Some((0.0, 1.0)),
+        "local.retention.ms" | "local.retention.bytes" => -2.0,
+        "retention.ms" => -1.0,
+        "segment.jitter.ms"
+        | "flush.ms"
+        | "max.message.bytes"
+        | "index.interval.bytes"
+        | "delete.retention.ms"
+        | "min.compaction.lag.ms"
+        | "file.delete.delay.ms"
+        | "message.timestamp.before.max.ms"
+        | "message.timestamp.after.max.ms" => 0.0,
+        "segment.ms" | "flush.messages" | "max.compaction.lag.ms" | "min.insync.replicas" => 1.0,
+        "segment.index.bytes" => 4.0,
+        "segment.bytes" => 1_048_576.0,
+        _ => return None,
+    };
+    Some((least, f64::INFINITY))
 }
 
 /// Finds an option by the topic's key.

@@ -44,6 +44,10 @@ impl Topics {
     pub(crate) fn find_mut(&mut self, name: &str) -> Option<&mut Topic> {
         self.by_name.get_mut(name.as_bytes())
     }
+    /// How many topics there have ever been.
+    pub(crate) fn created(&self) -> i64 {
+        i64::try_from(self.created).unwrap_or(i64::MAX)
+    }
     pub(crate) fn name_of(&self, id: Uuid) -> Option<&StrBytes> {
         self.names.get(&id)
     }

@@ -1,0 +1,74 @@
+//! Which options brokers and groups have: their types and defaults as Kafka 4.4 tells them, read once from a table.
+
+use crate::broker::topics::config::{Kind as Type, number_error};
+use std::sync::LazyLock;
+
+/// An option.
+#[derive(Debug, Clone)]
+pub(crate) struct ConfigOption {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Type,
+    /// Whether it may be set while the broker runs.
+    pub(crate) is_dynamic: bool,
+    pub(crate) default: Option<&'static str>,
+    /// Options of the broker that give it its value when it is not set itself.
+    pub(crate) fallbacks: Vec<&'static str>,
+}
+impl ConfigOption {
+    /// Says what is wrong with a value, in Kafka's words.
+    pub(crate) fn check(&self, value: &str) -> Result<(), String> {
+        number_error(self.kind, value)
+            .map_or(Ok(()), |reason| Err(format!("Invalid value {value} for configuration {}: {reason}", self.name)))
+    }
+    /// Whether it can be set for one broker only: listeners and what secures them.
+    pub(crate) fn is_per_broker(&self) -> bool {
+        let of_listeners = ["listeners", "listener.security.protocol.map", "principal.builder.class"];
+        of_listeners.contains(&self.name) || self.name.starts_with("ssl.") || self.name.starts_with("sasl.")
+    }
+}
+
+/// The brokers' options, by name.
+pub(crate) static BROKER: LazyLock<Vec<ConfigOption>> = LazyLock::new(|| parse(include_str!("broker_options.tsv")));
+/// The groups' options, by name.
+pub(crate) static GROUP: LazyLock<Vec<ConfigOption>> = LazyLock::new(|| parse(include_str!("group_options.tsv")));
+
+/// Finds an option by its name.
+pub(crate) fn find<'o>(options: &'o [ConfigOption], name: &str) -> Option<&'o ConfigOption> {
+    options.iter().find(|option| option.name == name)
+}
+/// The default of a broker's option.
+pub(crate) fn broker_default(name: &str) -> Option<&'static str> {
+    find(&BROKER, name).and_then(|option| option.default)
+}
+
+// Name, type, `rw` or `ro`, default, names of options behind it: one option a line, tabs between.
+fn parse(table: &'static str) -> Vec<ConfigOption> {
+    table.lines().filter_map(parse_line).collect()
+}
+fn parse_line(line: &'static str) -> Option<ConfigOption> {
+    let mut fields = line.split('\t');
+    let (name, kind, access) = (fields.next()?, fields.next()?, fields.next()?);
+    let (default, fallbacks) = (fields.next()?, fields.next()?);
+    Some(ConfigOption {
+        name,
+        kind: Type::named(kind)?,
+        is_dynamic: access == "rw",
+        default: Some(default).filter(|default| *default != "-"),
+        fallbacks: fallbacks.split(',').filter(|name| *name != "-").collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_tables_is_an_option() {
+        assert_eq!(BROKER.len(), include_str!("broker_options.tsv").lines().count());
+        assert_eq!(GROUP.len(), include_str!("group_options.tsv").lines().count());
+        for option in BROKER.iter().chain(GROUP.iter()) {
+            assert_eq!(option.default.map_or(Ok(()), |default| option.check(default)), Ok(()), "{}", option.name);
+            assert!(option.fallbacks.iter().all(|name| find(&BROKER, name).is_some()), "{}", option.name);
+        }
+    }
+}

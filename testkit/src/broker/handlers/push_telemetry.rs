@@ -1,0 +1,37 @@
+//! PushTelemetry (KIP-714): metrics are taken in and dropped, as by a broker without a reporter that wants them.
+
+use super::Handler;
+use super::get_telemetry_subscriptions::MAX_BYTES;
+use crate::broker::Broker;
+use crate::broker::call::{Answer, Call};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::{PushTelemetryRequest, PushTelemetryResponse};
+
+/// The number of the last codec.
+const NEWEST_CODEC: i8 = 4;
+
+pub(super) struct PushTelemetry;
+
+impl Handler for PushTelemetry {
+    type Request = PushTelemetryRequest;
+    fn handle(broker: &mut Broker, call: &Call, request: PushTelemetryRequest) -> Answer<PushTelemetryResponse> {
+        Answer::Reply(Self::refuse(&request, check(broker, call, &request).err().unwrap_or(ErrorCode::NONE)))
+    }
+    fn refuse(_: &PushTelemetryRequest, code: ErrorCode) -> PushTelemetryResponse {
+        PushTelemetryResponse::default().with_error_code(code.get())
+    }
+}
+
+fn check(broker: &Broker, call: &Call, request: &PushTelemetryRequest) -> Result<(), ErrorCode> {
+    if request.client_instance_id.is_nil() {
+        return Err(ErrorCode::INVALID_REQUEST);
+    }
+    if request.subscription_id != broker.wanted_metrics(call, request.client_instance_id).id {
+        return Err(ErrorCode::UNKNOWN_SUBSCRIPTION_ID);
+    }
+    if !(0..=NEWEST_CODEC).contains(&request.compression_type) {
+        return Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE);
+    }
+    let fits = i32::try_from(request.metrics.len()).is_ok_and(|size| size <= MAX_BYTES);
+    if fits { Ok(()) } else { Err(ErrorCode::TELEMETRY_TOO_LARGE) }
+}

@@ -1,0 +1,416 @@
+//! What administrators ask: options of everything that has some, quotas, features, the quorum, telemetry.
+
+use crate::client::{Connection, text};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
+use millstream_protocol::messages::describe_client_quotas_request::ComponentData;
+use millstream_protocol::messages::describe_configs_request::DescribeConfigsResource;
+use millstream_protocol::messages::describe_configs_response::DescribeConfigsResourceResult;
+use millstream_protocol::messages::describe_quorum_request::{PartitionData, TopicData};
+use millstream_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
+use millstream_protocol::messages::update_features_request::FeatureUpdateKey;
+use millstream_protocol::messages::{
+    AlterClientQuotasRequest, ApiVersionsRequest, BrokerId, DescribeClientQuotasRequest, DescribeConfigsRequest,
+    DescribeQuorumRequest, GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest,
+    ListConfigResourcesRequest, PushTelemetryRequest, TopicName, UnregisterBrokerRequest, UpdateFeaturesRequest,
+};
+use millstream_testkit::TestCluster;
+
+const TOPIC: i8 = 2;
+const BROKER: i8 = 4;
+const LOGGER: i8 = 8;
+const CLIENT_METRICS: i8 = 16;
+const GROUP: i8 = 32;
+const SET: i8 = 0;
+const DELETE: i8 = 1;
+const APPEND: i8 = 2;
+const SUBTRACT: i8 = 3;
+
+struct Admin(Connection);
+impl Admin {
+    fn of(cluster: &TestCluster) -> Self {
+        Self(Connection::to(cluster, 0))
+    }
+    fn alter(&mut self, kind: i8, name: &str, operation: i8, option: &str, value: Option<&str>) -> (ErrorCode, String) {
+        let config = AlterableConfig::default()
+            .with_name(text(option))
+            .with_config_operation(operation)
+            .with_value(value.map(text));
+        let resource = AlterConfigsResource::default()
+            .with_resource_type(kind)
+            .with_resource_name(text(name))
+            .with_configs(vec![config]);
+        let request = IncrementalAlterConfigsRequest::default().with_resources(vec![resource]);
+        let response = self.0.call(1, &request).responses.remove(0);
+        (ErrorCode::new(response.error_code), response.error_message.unwrap_or_default().to_string())
+    }
+    fn describe(&mut self, kind: i8, name: &str) -> Vec<DescribeConfigsResourceResult> {
+        let resource = DescribeConfigsResource::default()
+            .with_resource_type(kind)
+            .with_resource_name(text(name))
+            .with_configuration_keys(None);
+        let request = DescribeConfigsRequest::default().with_resources(vec![resource]).with_include_synonyms(true);
+        self.0.call(4, &request).results.remove(0).configs
+    }
+    /// An option's value, its source, and its synonyms as name=value@source.
+    fn option(&mut self, kind: i8, name: &str, option: &str) -> (String, i8, Vec<String>) {
+        let rows = self.describe(kind, name);
+        let row = rows.into_iter().find(|row| row.name.as_str() == option).expect("there is such an option");
+        let synonyms = row.synonyms.iter().map(|synonym| {
+            format!("{}={}@{}", synonym.name, synonym.value.as_deref().unwrap_or("null"), synonym.source)
+        });
+        (row.value.unwrap_or_default().to_string(), row.config_source, synonyms.collect())
+    }
+    fn resources(&mut self, kinds: &[i8]) -> Vec<String> {
+        let request = ListConfigResourcesRequest::default().with_resource_types(kinds.to_vec());
+        let found = self.0.call(1, &request).config_resources;
+        found.into_iter().map(|found| format!("{} {}", found.resource_type, found.resource_name)).collect()
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_an_option_is_said_in_kafkas_words() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut admin = Admin::of(&cluster);
+    let node = &cluster_node();
+    let cases = [
+        (TOPIC, "t", SET, "nope", "1", ErrorCode::INVALID_CONFIG, "Unknown topic config name: nope"),
+        (
+            TOPIC,
+            "t",
+            SET,
+            "retention.ms",
+            "x",
+            ErrorCode::INVALID_CONFIG,
+            "Invalid value x for configuration retention.ms: Not a number of type LONG",
+        ),
+        (
+            TOPIC,
+            "t",
+            SET,
+            "retention.ms",
+            "-5",
+            ErrorCode::INVALID_CONFIG,
+            "Invalid value -5 for configuration retention.ms: Value must be at least -1",
+        ),
+        (
+            TOPIC,
+            "t",
+            SET,
+            "cleanup.policy",
+            "shred",
+            ErrorCode::INVALID_CONFIG,
+            "Invalid value shred for configuration cleanup.policy: String must be one of: compact, delete",
+        ),
+        (
+            TOPIC,
+            "t",
+            SET,
+            "preallocate",
+            "maybe",
+            ErrorCode::INVALID_CONFIG,
+            "Invalid value maybe for configuration preallocate: Expected value to be either true or false",
+        ),
+        (
+            TOPIC,
+            "t",
+            APPEND,
+            "retention.ms",
+            "1",
+            ErrorCode::INVALID_CONFIG,
+            "Can't APPEND to key retention.ms because its type is not LIST.",
+        ),
+        (TOPIC, "u", SET, "retention.ms", "1", ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "The topic 'u' does not exist."),
+        (TOPIC, "t", 9, "retention.ms", "1", ErrorCode::UNKNOWN_SERVER_ERROR, ""),
+        (
+            BROKER,
+            node,
+            SET,
+            "broker.id",
+            "7",
+            ErrorCode::INVALID_REQUEST,
+            "Cannot update these configs dynamically: [broker.id]",
+        ),
+        (
+            BROKER,
+            "",
+            SET,
+            "listeners",
+            "x",
+            ErrorCode::INVALID_REQUEST,
+            "Cannot update these configs at default cluster level, broker id must be specified: [listeners]",
+        ),
+        (
+            BROKER,
+            node,
+            SET,
+            "log.cleaner.threads",
+            "x",
+            ErrorCode::INVALID_REQUEST,
+            "Invalid value x for configuration log.cleaner.threads: Not a number of type INT",
+        ),
+        (
+            BROKER,
+            "abc",
+            SET,
+            "log.cleaner.threads",
+            "2",
+            ErrorCode::INVALID_REQUEST,
+            "Node id must be an integer, but it is: abc",
+        ),
+        (LOGGER, node, SET, "nope.Logger", "DEBUG", ErrorCode::INVALID_CONFIG, "Logger nope.Logger does not exist!"),
+        (
+            LOGGER,
+            node,
+            APPEND,
+            "root",
+            "DEBUG",
+            ErrorCode::INVALID_REQUEST,
+            "APPEND operation is not allowed for the BROKER_LOGGER resource",
+        ),
+        (
+            GROUP,
+            "",
+            SET,
+            "consumer.session.timeout.ms",
+            "1",
+            ErrorCode::INVALID_REQUEST,
+            "Default group resources are not allowed.",
+        ),
+        (GROUP, "g", SET, "nope", "1", ErrorCode::INVALID_CONFIG, "Unknown group config name: nope"),
+        (
+            GROUP,
+            "g",
+            SET,
+            "consumer.session.timeout.ms",
+            "60001",
+            ErrorCode::INVALID_CONFIG,
+            "consumer.session.timeout.ms must be in the range 1 to 60000 inclusive.",
+        ),
+        (
+            CLIENT_METRICS,
+            "",
+            SET,
+            "interval.ms",
+            "1000",
+            ErrorCode::INVALID_REQUEST,
+            "Subscription name can't be empty",
+        ),
+        (
+            CLIENT_METRICS,
+            "m",
+            SET,
+            "nope",
+            "1",
+            ErrorCode::INVALID_REQUEST,
+            "Unknown client metrics configuration: nope",
+        ),
+        (
+            CLIENT_METRICS,
+            "m",
+            SET,
+            "match",
+            "foo=1",
+            ErrorCode::INVALID_CONFIG,
+            "Illegal client matching pattern: foo=1",
+        ),
+        (3, "x", SET, "a", "1", ErrorCode::INVALID_REQUEST, "Unknown resource type 3"),
+    ];
+    for (kind, name, operation, option, value, code, reason) in cases {
+        assert_eq!(
+            admin.alter(kind, name, operation, option, Some(value)),
+            (code, reason.to_owned()),
+            "{option}={value}"
+        );
+    }
+    let null = admin.alter(TOPIC, "t", SET, "retention.ms", None);
+    assert_eq!(null, (ErrorCode::INVALID_REQUEST, "Null value not supported for : retention.ms".to_owned()));
+}
+/// The id of the first broker, as a resource's name.
+fn cluster_node() -> String {
+    "1".to_owned()
+}
+
+#[tokio::test]
+async fn an_option_of_a_broker_goes_before_that_of_all_and_the_default() {
+    let cluster = TestCluster::start().await;
+    let mut admin = Admin::of(&cluster);
+    let node = cluster_node();
+    let ok = (ErrorCode::NONE, String::new());
+    assert_eq!(
+        admin.option(BROKER, &node, "log.cleaner.threads"),
+        ("1".into(), 5, vec!["log.cleaner.threads=1@5".into()])
+    );
+    assert_eq!(admin.alter(BROKER, "", SET, "log.cleaner.threads", Some("2")), ok);
+    assert_eq!(admin.alter(BROKER, &node, SET, "log.cleaner.threads", Some("3")), ok);
+    let (value, source, synonyms) = admin.option(BROKER, &node, "log.cleaner.threads");
+    assert_eq!((value.as_str(), source), ("3", 2));
+    assert_eq!(synonyms, ["log.cleaner.threads=3@2", "log.cleaner.threads=2@3", "log.cleaner.threads=1@5"]);
+    let set: Vec<String> = admin.describe(BROKER, "").iter().map(|row| row.name.to_string()).collect();
+    assert_eq!(set, ["log.cleaner.threads", "min.insync.replicas"]);
+    assert_eq!(admin.alter(BROKER, &node, DELETE, "log.cleaner.threads", None), ok);
+    assert_eq!(admin.option(BROKER, &node, "log.cleaner.threads").0, "2");
+    // Options behind an option give it its value.
+    assert_eq!(admin.option(BROKER, &node, "log.retention.hours").0, "168");
+}
+
+#[tokio::test]
+async fn what_is_set_for_all_brokers_is_what_topics_inherit() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut admin = Admin::of(&cluster);
+    assert_eq!(admin.option(TOPIC, "t", "max.message.bytes").0, "1048588");
+    admin.alter(BROKER, "", SET, "message.max.bytes", Some("2000"));
+    assert_eq!(admin.option(TOPIC, "t", "max.message.bytes").0, "2000");
+    admin.alter(BROKER, "", DELETE, "message.max.bytes", None);
+    assert_eq!(admin.option(TOPIC, "t", "max.message.bytes").0, "1048588");
+}
+
+#[tokio::test]
+async fn lists_are_appended_to_and_subtracted_from() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut admin = Admin::of(&cluster);
+    admin.alter(TOPIC, "t", APPEND, "cleanup.policy", Some("compact"));
+    assert_eq!(admin.option(TOPIC, "t", "cleanup.policy").0, "delete,compact");
+    admin.alter(TOPIC, "t", SUBTRACT, "cleanup.policy", Some("delete"));
+    assert_eq!(admin.option(TOPIC, "t", "cleanup.policy").0, "compact");
+}
+
+#[tokio::test]
+async fn whatever_has_options_is_listed() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut admin = Admin::of(&cluster);
+    admin.alter(GROUP, "g", SET, "consumer.heartbeat.interval.ms", Some("700"));
+    admin.alter(CLIENT_METRICS, "m", SET, "metrics", Some("org."));
+    assert_eq!(admin.resources(&[GROUP, CLIENT_METRICS]), ["32 g", "16 m"]);
+    assert!(admin.resources(&[]).contains(&"2 t".to_owned()));
+    let (value, source, synonyms) = admin.option(GROUP, "g", "consumer.heartbeat.interval.ms");
+    assert_eq!((value.as_str(), source), ("700", 8));
+    assert_eq!(synonyms[0], "consumer.heartbeat.interval.ms=700@8");
+    admin.alter(GROUP, "g", DELETE, "consumer.heartbeat.interval.ms", None);
+    assert_eq!(admin.resources(&[GROUP]), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn quotas_are_kept_and_found_by_what_they_are_for() {
+    let cluster = TestCluster::start().await;
+    let mut admin = Admin::of(&cluster).0;
+    let entry = |parts: &[(&str, Option<&str>)], key: &str, value: f64| {
+        let entity = parts
+            .iter()
+            .map(|(kind, name)| EntityData::default().with_entity_type(text(kind)).with_entity_name(name.map(text)));
+        let op = OpData::default().with_key(text(key)).with_value(value);
+        EntryData::default().with_entity(entity.collect()).with_ops(vec![op])
+    };
+    let entries = vec![
+        entry(&[("user", Some("u"))], "producer_byte_rate", 100.0),
+        entry(&[("client-id", None)], "request_percentage", 1.5),
+        entry(&[("ip", Some("1.2.3.4"))], "connection_creation_rate", 1.5),
+        entry(&[("foo", Some("x"))], "producer_byte_rate", 1.0),
+        entry(&[], "producer_byte_rate", 1.0),
+    ];
+    let response = admin.call(1, &AlterClientQuotasRequest::default().with_entries(entries));
+    let told: Vec<_> = response.entries.iter().map(|entry| entry.error_message.as_deref()).collect();
+    let fractional = Some("connection_creation_rate cannot be a fractional value.");
+    let unknown = Some("Unhandled client quota entity type: foo");
+    assert_eq!(told, [None, None, fractional, unknown, Some("Invalid empty client quota entity")]);
+    let mut find = |kind: &str, match_type: i8, name: Option<&str>| {
+        let part = ComponentData::default().with_entity_type(text(kind)).with_match_type(match_type);
+        let request = DescribeClientQuotasRequest::default().with_components(vec![part.with_match(name.map(text))]);
+        admin.call(1, &request).entries.map(|entries| {
+            entries
+                .iter()
+                .flat_map(|entry| &entry.values)
+                .map(|value| (value.key.to_string(), value.value))
+                .collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(find("user", 0, Some("u")), Some(vec![("producer_byte_rate".to_owned(), 100.0)]));
+    assert_eq!(find("user", 1, None), Some(Vec::new()));
+    assert_eq!(find("client-id", 1, None), Some(vec![("request_percentage".to_owned(), 1.5)]));
+    assert_eq!(find("foo", 2, None), None);
+}
+
+#[tokio::test]
+async fn a_feature_goes_up_and_down_and_the_broker_follows() {
+    let cluster = TestCluster::start().await;
+    let mut admin = Admin::of(&cluster).0;
+    let mut update = |feature: &str, level: i16, upgrade_type: i8| {
+        let update = FeatureUpdateKey::default()
+            .with_feature(text(feature))
+            .with_max_version_level(level)
+            .with_upgrade_type(upgrade_type);
+        let request = UpdateFeaturesRequest::default().with_feature_updates(vec![update]);
+        let response = admin.call(2, &request);
+        (ErrorCode::new(response.error_code), response.error_message.unwrap_or_default().to_string())
+    };
+    const FAILED: &str = "The update failed for all features since the following feature had an error: ";
+    let refused = |reason: &str| (ErrorCode::INVALID_UPDATE_VERSION, format!("{FAILED}{reason}"));
+    assert_eq!(
+        update("nope", 1, 1),
+        refused("Invalid update version 1 for feature nope. Local controller 1 does not support this feature.")
+    );
+    assert_eq!(
+        update("group.version", 5, 1),
+        refused("Invalid update version 5 for feature group.version. Local controller 1 only supports versions 0-1")
+    );
+    assert_eq!(
+        update("group.version", 0, 1),
+        refused(
+            "Invalid update version 0 for feature group.version. Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade."
+        )
+    );
+    assert_eq!(update("transaction.version", 1, 2), (ErrorCode::NONE, String::new()));
+    let told = admin.call(4, &ApiVersionsRequest::default());
+    let level = |name: &str| {
+        told.finalized_features
+            .iter()
+            .find(|feature| feature.name.as_str() == name)
+            .map(|feature| feature.max_version_level)
+    };
+    assert_eq!((level("transaction.version"), level("group.version")), (Some(1), Some(1)));
+    assert_eq!(told.finalized_features_epoch, 2);
+}
+
+#[tokio::test]
+async fn the_quorum_is_all_brokers_and_one_that_is_down_can_be_forgotten() {
+    let cluster = TestCluster::builder().brokers(2).start().await;
+    let mut admin = Admin::of(&cluster).0;
+    let metadata = TopicData::default()
+        .with_topic_name(TopicName(text("__cluster_metadata")))
+        .with_partitions(vec![PartitionData::default()]);
+    let response = admin.call(2, &DescribeQuorumRequest::default().with_topics(vec![metadata]));
+    let partition = &response.topics[0].partitions[0];
+    assert_eq!((partition.leader_id.0, partition.current_voters.len(), response.nodes.len()), (1, 2, 2));
+    let mut forget = |id: i32| {
+        let request = UnregisterBrokerRequest::default().with_broker_id(BrokerId(id));
+        let response = admin.call(0, &request);
+        (ErrorCode::new(response.error_code), response.error_message.map(|reason| reason.to_string()))
+    };
+    let unknown = Some("Broker ID 7 is not currently registered".to_owned());
+    assert_eq!(forget(7), (ErrorCode::BROKER_ID_NOT_REGISTERED, unknown));
+    cluster.crash(2);
+    assert_eq!(forget(2), (ErrorCode::NONE, None));
+}
+
+#[tokio::test]
+async fn a_client_reports_what_a_subscription_wants_of_it() {
+    let cluster = TestCluster::start().await;
+    let mut admin = Admin::of(&cluster);
+    let ask = |admin: &mut Admin| admin.0.call(0, &GetTelemetrySubscriptionsRequest::default());
+    let without = ask(&mut admin);
+    assert!(without.requested_metrics.is_empty() && !without.client_instance_id.is_nil());
+    assert_eq!(without.push_interval_ms, 300_000);
+    admin.alter(CLIENT_METRICS, "m", SET, "metrics", Some("org.apache.kafka.producer."));
+    admin.alter(CLIENT_METRICS, "m", SET, "interval.ms", Some("500"));
+    admin.alter(CLIENT_METRICS, "m", SET, "match", Some("client_id=te.*"));
+    let with = ask(&mut admin);
+    assert_eq!((with.requested_metrics, with.push_interval_ms), (vec![text("org.apache.kafka.producer.")], 500));
+    let mut push = |subscription: i32| {
+        let request = PushTelemetryRequest::default()
+            .with_client_instance_id(with.client_instance_id)
+            .with_subscription_id(subscription);
+        ErrorCode::new(admin.0.call(0, &request).error_code)
+    };
+    assert_eq!(push(with.subscription_id), ErrorCode::NONE);
+    assert_eq!(push(without.subscription_id), ErrorCode::UNKNOWN_SUBSCRIPTION_ID);
+}
