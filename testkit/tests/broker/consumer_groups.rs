@@ -444,6 +444,8 @@ impl Classic {
             .with_group_id(GroupId(text("g")))
             .with_generation_id(self.generation)
             .with_member_id(text(&self.id))
+            .with_protocol_type(Some(text("consumer")))
+            .with_protocol_name(Some(text("range")))
             .with_assignments(given.into_iter().collect());
         let response = self.connection.call(5, &request);
         (ErrorCode::new(response.error_code), response.assignment)

@@ -126,6 +126,42 @@ fn stable(cluster: &TestCluster, mut member: Member) -> Member {
     member
 }
 
+/// Walks the picture at the head of the classic group's module: every state, every way.
+#[tokio::test]
+async fn a_classic_group_goes_only_where_the_picture_lets_it() {
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "200").start().await;
+    let until = |wanted: &'static str| while state(&cluster) != wanted {};
+    assert_eq!(state(&cluster), "Dead", "there is none");
+    // Empty -> PreparingRebalance, which waits for more, -> CompletingRebalance -> Stable.
+    let mut one = Member { rebalance_timeout_ms: 300, ..Member::of(&cluster) };
+    one.ask();
+    until("PreparingRebalance");
+    assert_eq!((one.joined().generation_id, state(&cluster).as_str()), (1, "CompletingRebalance"));
+    let one_id = one.id.clone();
+    one.ask_sync(&[(&one_id, "all")]);
+    assert_eq!((one.synced().error_code, state(&cluster).as_str()), (0, "Stable"));
+    // Stable -> PreparingRebalance on a join; CompletingRebalance -> PreparingRebalance on a leave.
+    let mut two = Member { rebalance_timeout_ms: 300, ..Member::of(&cluster) };
+    two.ask();
+    until("PreparingRebalance");
+    one.ask();
+    assert_eq!((one.joined().generation_id, two.joined().generation_id), (2, 2));
+    assert_eq!(state(&cluster), "CompletingRebalance");
+    assert_eq!((two.leave(), state(&cluster).as_str()), (ErrorCode::NONE, "PreparingRebalance"));
+    // A member that joins again ends the wait; without SyncGroup the generation ends, and nobody is left.
+    one.ask();
+    assert_eq!((one.joined().generation_id, state(&cluster).as_str()), (3, "CompletingRebalance"));
+    until("Empty");
+    assert_eq!(one.heartbeat(), ErrorCode::UNKNOWN_MEMBER_ID);
+    // PreparingRebalance -> Empty: the only member goes before its generation began.
+    let mut three = Member::of(&cluster);
+    three.ask();
+    until("PreparingRebalance");
+    let mut same = Member { id: three.id.clone(), ..Member::of(&cluster) };
+    assert_eq!(same.leave(), ErrorCode::NONE);
+    until("Empty");
+}
+
 #[tokio::test]
 async fn two_members_share_a_generation_and_the_leader_assigns() {
     let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "200").start().await;

@@ -8,6 +8,9 @@ use millstream_protocol::messages::{GroupId, StrBytes, Uuid};
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
 
+/// OffsetCommit from this version on knows members of the consumer protocol.
+pub(crate) const CONSUMERS_SINCE: i16 = 9;
+
 /// Who commits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Committer<'a> {
@@ -43,7 +46,11 @@ impl Broker {
     /// Whether a group takes positions from this committer. A member shows by it that it is there.
     pub(crate) fn check_committer(&mut self, call: &Call, by: &Committer<'_>) -> Result<(), ErrorCode> {
         // Whoever names a generation is a member of something.
-        let missing = if by.epoch < 0 { ErrorCode::NONE } else { ErrorCode::ILLEGAL_GENERATION };
+        let missing = match (by.epoch < 0, by.producer) {
+            (true, _) => ErrorCode::NONE,
+            (false, None) if call.version >= CONSUMERS_SINCE => ErrorCode::GROUP_ID_NOT_FOUND,
+            (false, _) => ErrorCode::ILLEGAL_GENERATION,
+        };
         match self.check_group(call, &by.group.0, missing) {
             Err(ErrorCode::NONE) => return Ok(()),
             result => result?,

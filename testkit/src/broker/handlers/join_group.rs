@@ -5,7 +5,7 @@ use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::Group;
 use crate::broker::groups::classic::join::Joining;
-use crate::broker::groups::classic::refused_join;
+use crate::broker::groups::classic::{in_version, refused_join};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{JoinGroupRequest, JoinGroupResponse, StrBytes};
 use std::time::Duration;
@@ -16,7 +16,7 @@ impl Handler for JoinGroup {
     type Request = JoinGroupRequest;
     fn handle(broker: &mut Broker, call: &Call, request: JoinGroupRequest) -> Answer<JoinGroupResponse> {
         if let Err(code) = check(broker, call, &request) {
-            return Answer::Reply(Self::refuse(&request, code));
+            return Answer::Reply(in_version(Self::refuse(&request, code), call.version));
         }
         let group = request.group_id.0.clone();
         let prefix = request.group_instance_id.as_ref().unwrap_or(&call.client_id).clone();
@@ -40,9 +40,8 @@ impl Handler for JoinGroup {
         };
         if has_consumers(broker, &group) {
             let response = broker.with_consumer(&group, |group, ctx| group.handle_classic_join(joining, ctx));
-            return Answer::Reply(
-                response.unwrap_or_else(|| refused_join(ErrorCode::UNKNOWN_MEMBER_ID, StrBytes::new())),
-            );
+            let response = response.unwrap_or_else(|| refused_join(ErrorCode::UNKNOWN_MEMBER_ID, StrBytes::new()));
+            return Answer::Reply(in_version(response, call.version));
         }
         broker.with_classic(&group, |group, rules| group.handle_join(joining, rules));
         Answer::Later

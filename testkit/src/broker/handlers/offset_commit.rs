@@ -3,7 +3,7 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::committing::{Committer, Position, TopicRef};
+use crate::broker::groups::committing::{CONSUMERS_SINCE, Committer, Position, TopicRef};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_commit_response::{OffsetCommitResponsePartition, OffsetCommitResponseTopic};
@@ -11,8 +11,6 @@ use millstream_protocol::messages::{OffsetCommitRequest, OffsetCommitResponse};
 
 /// From this version on topics have ids instead of names.
 const IDS_SINCE: i16 = 10;
-/// From this version on members of the consumer protocol may commit (KIP-848).
-const CONSUMERS_SINCE: i16 = 9;
 
 pub(super) struct OffsetCommit;
 

@@ -90,10 +90,9 @@ fn check_asker(call: &Call, group: Option<&Group>, asked: &OffsetFetchRequestGro
     if named.is_none() {
         return Ok(());
     }
-    // Whoever names an epoch is a member of something.
-    match &group.ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?.body {
-        Body::Consumer(group) => group.check_fetch(named, asked.member_epoch),
-        Body::Classic(_) => Ok(()),
+    match group.map(|group| &group.body) {
+        Some(Body::Consumer(group)) => group.check_fetch(named, asked.member_epoch),
+        Some(Body::Classic(_)) | None => Ok(()),
     }
 }
 /// A topic of which all positions were asked for; from version 10 on only if it is still there.

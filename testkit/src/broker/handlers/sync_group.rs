@@ -7,11 +7,18 @@ use crate::broker::groups::classic::refused_sync;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{SyncGroupRequest, SyncGroupResponse};
 
+/// From this version on a member says which protocol it means (KIP-559).
+const PROTOCOL_SINCE: i16 = 5;
+
 pub(super) struct SyncGroup;
 
 impl Handler for SyncGroup {
     type Request = SyncGroupRequest;
     fn handle(broker: &mut Broker, call: &Call, request: SyncGroupRequest) -> Answer<SyncGroupResponse> {
+        let names_protocol = request.protocol_type.is_some() && request.protocol_name.is_some();
+        if call.version >= PROTOCOL_SINCE && !names_protocol {
+            return Answer::Reply(refused_sync(ErrorCode::INCONSISTENT_GROUP_PROTOCOL));
+        }
         if let Err(code) = broker.check_group(call, &request.group_id.0, ErrorCode::UNKNOWN_MEMBER_ID) {
             return Answer::Reply(refused_sync(code));
         }

@@ -34,7 +34,7 @@ impl Handler for TxnOffsetCommit {
             epoch: if names_member { request.generation_id_or_member_epoch } else { -1 },
             producer: Some((request.producer_id.0, request.producer_epoch)),
         };
-        if let Err(code) = broker.check_committer(call, &by).and_then(|()| admit(broker, call, &request)) {
+        if let Err(code) = admit(broker, call, &request).and_then(|()| broker.check_committer(call, &by)) {
             return Answer::Reply(Self::refuse(&request, code));
         }
         let mut codes = broker.commit(&by, positions(&request, call.version)).into_iter();

@@ -26,6 +26,8 @@ use millstream_protocol::{ErrorCode, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+const NO_NAME_SINCE: i16 = 7;
+
 /// What the broker's options say about groups.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
@@ -223,6 +225,7 @@ impl ClassicGroup {
         self.prepare_rebalance(rules);
     }
     pub(super) fn reply_join(&mut self, call: Call, response: JoinGroupResponse) {
+        let response = in_version(response, call.version);
         self.replies.push(GroupReply::Join(call, response));
     }
     pub(super) fn refuse_join(&mut self, call: Call, code: ErrorCode, member_id: StrBytes) {
@@ -240,6 +243,10 @@ impl ClassicGroup {
     }
 }
 
+/// From version 7 on there need not be a protocol's name, and a refusal has none.
+pub(crate) fn in_version(response: JoinGroupResponse, version: i16) -> JoinGroupResponse {
+    if response.error_code == 0 || version < NO_NAME_SINCE { response } else { response.with_protocol_name(None) }
+}
 /// A JoinGroup answered with a code.
 pub(crate) fn refused_join(code: ErrorCode, member_id: StrBytes) -> JoinGroupResponse {
     JoinGroupResponse::default()

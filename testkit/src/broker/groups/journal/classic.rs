@@ -17,18 +17,18 @@ pub(super) fn facts(group: &ClassicGroup, written: &mut Written, now: Timestamp)
         State::Empty if group.generation > 0 => false,
         State::Empty | State::PreparingRebalance { .. } | State::CompletingRebalance => return None,
     };
-    let since = match written.stage {
-        Some((generation, had, since)) if (generation, had) == (group.generation, has_members) => since,
-        _ => now,
-    };
-    written.stage = Some((group.generation, has_members, since));
+    let stage = (group.generation, group.members.keys().cloned().collect());
+    if written.stage.as_ref() == Some(&stage) {
+        return None;
+    }
+    written.stage = Some(stage);
     let key = GroupMetadataKey { group: group.id.clone(), ..GroupMetadataKey::default() };
     let value = GroupMetadataValue {
         protocol_type: group.protocol_type.clone().unwrap_or_default(),
         generation: group.generation,
         protocol: group.protocol.clone().filter(|_| has_members),
         leader: group.leader.clone().filter(|_| has_members),
-        current_state_timestamp: since.as_millis(),
+        current_state_timestamp: now.as_millis(),
         members: group.members.values().map(|member| describe(group, member)).collect(),
         ..GroupMetadataValue::default()
     };

@@ -16,6 +16,7 @@ use bytes::Bytes;
 use millstream_protocol::Headers;
 use millstream_protocol::Timestamp;
 use millstream_protocol::compression::Compressor;
+use millstream_protocol::messages::StrBytes;
 use millstream_protocol::record::{BatchBuilder, Stamp};
 use std::collections::BTreeMap;
 
@@ -28,8 +29,8 @@ pub(super) type Records = Vec<(Bytes, Option<Bytes>)>;
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     facts: Facts,
-    /// A classic group's generation, whether it has members, and since when that is so.
-    pub(super) stage: Option<(i32, bool, Timestamp)>,
+    /// A classic group's generation and members, by whose change alone a heartbeat would not be told from anything else.
+    stage: Option<(i32, Vec<StrBytes>)>,
 }
 impl Written {
     /// What differs from what was written: what is gone first, as Kafka does it.
@@ -49,7 +50,10 @@ impl Broker {
         let Some(group) = self.groups.find_mut(id) else { return };
         let facts = match &group.body {
             Body::Classic(body) => classic::facts(body, &mut group.written, now),
-            Body::Consumer(body) => Some(consumer::facts(body)),
+            Body::Consumer(body) => {
+                group.written.stage = None;
+                Some(consumer::facts(body))
+            }
         };
         let records = facts.map(|facts| group.written.changes(facts)).unwrap_or_default();
         self.write_records(id, records, &Stamp::plain());
@@ -78,7 +82,7 @@ impl Broker {
         if let Err(code) = partition.log.append(batch, leader_epoch, None) {
             tracing::error!(group = id, ?code, "the coordinator's own record is refused");
         }
-        self.wake_fetches(key);
+        self.replicate(key);
     }
 }
 
