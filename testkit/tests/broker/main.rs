@@ -6,6 +6,7 @@ mod apis;
 mod client;
 mod cluster;
 mod consumer_groups;
+mod coordinator;
 mod faults;
 mod fetching;
 mod groups;

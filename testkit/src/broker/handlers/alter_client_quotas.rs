@@ -21,7 +21,10 @@ impl Handler for AlterClientQuotas {
             let result = result.and_then(|()| alter(broker, of, asked, request.validate_only));
             answer(asked, result.err().map(|reason| (ErrorCode::INVALID_REQUEST, reason)))
         };
-        let entries = request.entries.iter().zip(&entities).map(altered).collect();
+        let first =
+            |(place, _): &(usize, _)| entities.iter().take(*place).all(|earlier| entities.get(*place) != Some(earlier));
+        let asked = request.entries.iter().zip(&entities).enumerate().filter(first).map(|(_, asked)| asked);
+        let entries = asked.map(altered).collect();
         Answer::Reply(AlterClientQuotasResponse::default().with_entries(entries))
     }
     fn refuse(request: &AlterClientQuotasRequest, code: ErrorCode) -> AlterClientQuotasResponse {

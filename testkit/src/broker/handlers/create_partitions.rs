@@ -18,7 +18,12 @@ impl Handler for CreatePartitions {
     fn handle(broker: &mut Broker, _: &Call, request: CreatePartitionsRequest) -> Answer<CreatePartitionsResponse> {
         let is_twice =
             |asked: &CreatePartitionsTopic| request.topics.iter().filter(|other| other.name == asked.name).count() > 1;
-        let results = request.topics.iter().map(|asked| match more(broker, asked) {
+        // A name that comes twice is answered once.
+        let is_first = |(place, asked): &(usize, &CreatePartitionsTopic)| {
+            request.topics.iter().take(*place).all(|earlier| earlier.name != asked.name)
+        };
+        let asked = request.topics.iter().enumerate().filter(is_first).map(|(_, asked)| asked);
+        let results = asked.map(|asked| match more(broker, asked) {
             _ if is_twice(asked) => refused(asked, ErrorCode::INVALID_REQUEST, "Duplicate topic name.".to_owned()),
             Err((code, reason)) => refused(asked, code, reason),
             Ok(layout) => {
@@ -38,9 +43,8 @@ impl Handler for CreatePartitions {
 }
 
 fn more(broker: &Broker, asked: &CreatePartitionsTopic) -> Result<Vec<Vec<NodeId>>, Refusal> {
-    let unknown =
-        || (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION.message().to_owned());
-    let topic = broker.topics.find(&asked.name.0).ok_or_else(unknown)?;
+    // Of an unknown topic Kafka says no more than the code.
+    let topic = broker.topics.find(&asked.name.0).ok_or((ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, String::new()))?;
     let has = topic.partitions.len();
     let wanted = usize::try_from(asked.count).unwrap_or(0);
     if wanted <= has {
@@ -73,7 +77,7 @@ fn refused(asked: &CreatePartitionsTopic, code: ErrorCode, reason: String) -> Cr
     CreatePartitionsTopicResult::default()
         .with_name(asked.name.clone())
         .with_error_code(code.get())
-        .with_error_message(Some(StrBytes::from_string(reason)))
+        .with_error_message(Some(StrBytes::from_string(reason)).filter(|reason| !reason.is_empty()))
 }
 
 impl Broker {

@@ -25,6 +25,9 @@ impl Handler for DeleteGroups {
 }
 
 fn delete(broker: &mut Broker, call: &Call, id: &str) -> Result<(), ErrorCode> {
+    if id.is_empty() {
+        return Err(ErrorCode::GROUP_ID_NOT_FOUND);
+    }
     broker.check_group(call, id, ErrorCode::GROUP_ID_NOT_FOUND)?;
     let is_busy = broker.groups.find(id).is_some_and(|group| !group.is_empty() || group.offsets.has_pending());
     if is_busy {

@@ -46,7 +46,7 @@ fn find(broker: &mut Broker, call: &Call, key: &StrBytes, key_type: i8) -> Coord
             .with_node_id(BrokerId(node.id.get()))
             .with_host(node.host(call.listener))
             .with_port(node.port(call.listener))
-            .with_error_message(None),
+            .with_error_message(Some(StrBytes::new())),
     }
 }
 fn failed(key: &StrBytes, code: ErrorCode) -> Coordinator {

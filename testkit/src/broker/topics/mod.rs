@@ -93,7 +93,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), (ErrorCode, String)> {
     let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let reason = match name {
         "" => "the empty string is not allowed".to_owned(),
-        "." | ".." => "'.' or '..' is not allowed".to_owned(),
+        "." | ".." => format!("'{name}' is not allowed"),
         _ if name.len() > MAX_NAME_LENGTH => {
             format!("the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}")
         }
