@@ -73,6 +73,7 @@ impl Broker {
             Stamp::transactional(ProducerId::new(id), ProducerEpoch::new(epoch), -1)
         });
         self.write_records(&by.group.0, records, &stamp);
+        self.arm_offsets_check();
         codes
     }
     fn commit_position(
