@@ -14,7 +14,7 @@ features() {
 }
 # Groups of the consumer protocol, features, and options of what is no topic. (Share and streams groups are not there yet.)
 newer() {
-    tool topics --create --topic jk --partitions 2
+    tool topics --create --topic jk --partitions 1
     printf 'a\nb\n' | tool console-producer --topic jk
     tool console-consumer --topic jk --from-beginning --max-messages 2 --group jk --consumer-property group.protocol=consumer
     tool groups --describe --group jk --state
