@@ -1,5 +1,6 @@
 //! All members are subscribed to the same topics: each gets its share, and keeps what it has up to it.
 
+use super::java_order::in_set_order;
 use super::{Assignment, Subscriber, Targets, size_of, topics_in_order};
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -44,14 +45,44 @@ fn keep(member: &Subscriber, topics: &BTreeSet<Uuid>, quota: &mut i32, free: &mu
     let mut kept = Assignment::new();
     let before: BTreeSet<Uuid> = member.target.keys().copied().collect();
     for topic in topics_in_order(&before).into_iter().filter(|topic| topics.contains(topic)) {
-        for partition in member.target.get(&topic).into_iter().flatten() {
+        let partitions = member.target.get(&topic).into_iter().flatten().copied().collect();
+        for partition in in_set_order(partitions, |partition| *partition) {
             if *quota > 0 {
                 *quota -= 1;
-                kept.entry(topic).or_default().insert(*partition);
+                kept.entry(topic).or_default().insert(partition);
             } else {
-                free.push_back((topic, *partition));
+                free.push_back((topic, partition));
             }
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a real Kafka 4.4 gave three members that came one after the other: the table of the second one's partitions begins with 16.
+    #[test]
+    fn what_a_member_keeps_follows_the_order_of_javas_tables() {
+        let topic = Uuid::from_u128(1);
+        let sizes = BTreeMap::from([(topic, 17)]);
+        let member = |id: &'static str, target: Assignment| Subscriber {
+            id: StrBytes::from_static_str(id),
+            instance_id: None,
+            topics: BTreeSet::from([topic]),
+            target,
+        };
+        let mut targets = Targets::new();
+        for count in 1..=3 {
+            let ids = ["a", "b", "c"].into_iter().take(count);
+            let members: Vec<_> = ids.map(|id| member(id, targets.remove(id.as_bytes()).unwrap_or_default())).collect();
+            targets = assign(&members, &sizes);
+        }
+        let of =
+            |id: &str| targets.get(id.as_bytes()).and_then(|target| target.get(&topic)).cloned().unwrap_or_default();
+        assert_eq!(of("a"), BTreeSet::from([0, 1, 2, 3, 4, 5]));
+        assert_eq!(of("b"), BTreeSet::from([9, 10, 11, 12, 13, 16]));
+        assert_eq!(of("c"), BTreeSet::from([6, 7, 8, 14, 15]));
+    }
 }
