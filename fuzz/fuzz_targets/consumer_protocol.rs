@@ -13,6 +13,8 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(again.as_ref().map(Subscription::encode), Ok(subscription.encode()));
     }
     if let Ok(assignment) = Assignment::decode(&bytes) {
-        assert_eq!(Assignment::decode(&assignment.encode()).as_ref(), Ok(&assignment));
+        // A topic that comes twice is written once.
+        let again = Assignment::decode(&assignment.encode());
+        assert_eq!(again.as_ref().map(Assignment::encode), Ok(assignment.encode()));
     }
 });

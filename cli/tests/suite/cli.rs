@@ -51,7 +51,8 @@ pub(crate) async fn what_a_broker_answers_is_explained(cluster: &Cluster) {
     let topic = cluster.topic(1).await;
     let length = u8::try_from(topic.len()).expect("a short name");
     let request = [&[0, 3, 0, 1, 0, 0, 0, 9, 0xff, 0xff, 0, 0, 0, 1, 0, length], topic.as_bytes()].concat();
-    let mut connection = tokio::net::TcpStream::connect(cluster.bootstrap()).await.expect("the broker listens");
+    let address = cluster.bootstrap().split(',').next().expect("an address");
+    let mut connection = tokio::net::TcpStream::connect(address).await.expect("the broker listens");
     connection.write_u32(u32::try_from(request.len()).expect("short")).await.expect("it reads");
     connection.write_all(&request).await.expect("it reads");
     let mut answer = vec![0; connection.read_u32().await.expect("it answers").try_into().expect("short")];
