@@ -139,7 +139,9 @@ impl DecodedBatch {
 
     /// Walks all records once.
     pub(super) fn check(header: BatchHeader, payload: Bytes) -> Result<Self, RecordError> {
-        let mut walk = Walk { header: &header, data_bytes: 0, names: Names::Utf8 };
+        let near_end = header.base_offset >= i64::MAX - i64::from(i32::MAX);
+        let is_control = header.is_control();
+        let mut walk = Walk { header: &header, near_end, is_control, data_bytes: 0, names: Names::Utf8 };
         let count = walk.all(&payload)?;
         let (data_bytes, names) = (walk.data_bytes, walk.names);
         let payload = if names == Names::Utf8 { payload } else { with_readable_names(&payload, count) };
@@ -191,6 +193,9 @@ enum Names {
 /// The one walk over a batch's records that finds everything that can be wrong with them.
 struct Walk<'a> {
     header: &'a BatchHeader,
+    /// Whether offsets within an int32 of the first one may be past the last that there is.
+    near_end: bool,
+    is_control: bool,
     data_bytes: usize,
     names: Names,
 }
@@ -221,20 +226,24 @@ impl Walk<'_> {
     #[inline(always)]
     fn one(&mut self, parts: &Parts<'_>) -> Result<(), &'static str> {
         self.data_bytes += parts.key.map_or(0, <[u8]>::len) + parts.value.map_or(0, <[u8]>::len);
-        let offset = self.header.base_offset.wrapping_add(i64::from(parts.offset_delta));
-        // Batches begin at 0 at least, so a wrapped sum is a negative one.
-        if offset < 0 || offset == i64::MAX {
-            return Err("its offset is out of range");
+        if parts.offset_delta < 0 || self.near_end {
+            self.offset(parts.offset_delta)?;
         }
         if parts.headers.count > 0 || !parts.headers.encoded.is_empty() {
             self.headers(parts.headers)?;
         }
-        if self.header.is_control() && parts.key.is_none_or(|key| key.len() < LEAST_CONTROL_KEY) {
+        if self.is_control && parts.key.is_none_or(|key| key.len() < LEAST_CONTROL_KEY) {
             return Err("a control record's key needs a version and a type");
         }
         Ok(())
     }
 
+    #[cold]
+    fn offset(&self, delta: i32) -> Result<(), &'static str> {
+        let offset = self.header.base_offset.checked_add(i64::from(delta));
+        let sound = offset.is_some_and(|offset| (0..i64::MAX).contains(&offset));
+        if sound { Ok(()) } else { Err("its offset is out of range") }
+    }
     fn headers(&mut self, headers: HeadersView<'_>) -> Result<(), &'static str> {
         let mut rest = Slice::new(headers.encoded);
         for _ in 0..headers.count {

@@ -149,3 +149,29 @@ impl<'a> Parts<'a> {
         Some((Self { timestamp_delta, offset_delta, key, value, headers }, rest.position()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Parts;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// Bytes that are a record more often than chance has it: a length, attributes, and small numbers.
+    fn record_like() -> impl Strategy<Value = Vec<u8>> {
+        (vec(prop_oneof![0..12_u8, any::<u8>()], 0..40), 0..50_u8).prop_map(|(mut bytes, length)| {
+            bytes.insert(0, length);
+            bytes
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        #[test]
+        fn the_short_way_reads_what_the_long_one_reads(bytes in record_like(), at in 0..3_usize) {
+            if let Some(short) = Parts::read_short(&bytes, at) {
+                prop_assert_eq!(Some(short), Parts::read_any(&bytes, at));
+            }
+        }
+    }
+}
