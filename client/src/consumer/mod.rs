@@ -208,10 +208,11 @@ impl Consumer {
         let specs: Vec<(TopicPartition, OffsetSpec)> = specs.into_iter().collect();
         crate::admin::list_offsets::resolve(&self.engine.client, specs, self.options.isolation_level).await.all()
     }
-    /// Who this member is at this moment, for a transaction that sends its offsets. Generation −1 outside a group.
+    /// Who this member is as of what polls have brought, for a transaction that sends its offsets: if the group has thrown it out since,
+    /// the coordinator refuses them. Generation −1 outside a group.
     #[must_use]
     pub fn group_metadata(&self) -> GroupMetadata {
-        self.engine.shared.group_metadata().unwrap_or_else(GroupMetadata::none)
+        self.engine.shared.seen_metadata().unwrap_or_else(GroupMetadata::none)
     }
 
     /// Commits if auto-commit is on, leaves the group, closes. A static member stays in its group. Dropping leaves in the background.

@@ -133,3 +133,34 @@ async fn a_lost_fetch_session_is_opened_again() -> Result<(), Error> {
     assert_eq!(read(&mut consumer, 1).await?, ["b"]);
     Ok(())
 }
+
+// Found by simulation: a member that was thrown out while the application worked was in again, under a new name, before the application
+// polled. What it then sent in a transaction, or committed, for partitions that were someone else's by now was taken: records were
+// consumed twice.
+#[tokio::test]
+async fn a_member_that_was_thrown_out_commits_nothing_before_it_is_told() -> Result<(), Error> {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut feeder = Feeder::connect(&cluster.bootstrap_servers(), 0);
+    feeder.write("t", 0, &["a"]);
+    let builder = consumer(&cluster).group_id("g").topics(["t"]).heartbeat_interval(Duration::from_millis(50));
+    let mut consumer = builder.enable_auto_commit(false).build().await?;
+    assert_eq!(read(&mut consumer, 1).await?, ["a"]);
+    let before = consumer.group_metadata();
+    assert!(before.generation > 0, "{before:?}");
+    cluster.on_api(ApiKey::HEARTBEAT).times(1).error(ErrorCode::UNKNOWN_MEMBER_ID);
+    let joined = cluster.requests().count(ApiKey::SYNC_GROUP) + 1;
+    let rejoins = async {
+        while cluster.requests().count(ApiKey::SYNC_GROUP) < joined {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // Its answer is on its way.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    soon(rejoins).await;
+    assert_eq!(consumer.group_metadata(), before, "the application does not know of the loss");
+    let refused = soon(consumer.commit()).await.expect_err("the partition is not this member's any more");
+    assert_eq!(refused.kind(), ErrorKind::Rebalanced, "{refused}");
+    assert_eq!(read(&mut consumer, 1).await?, ["a"], "nothing was committed");
+    assert_ne!(consumer.group_metadata().member_id, before.member_id);
+    soon(consumer.commit()).await
+}

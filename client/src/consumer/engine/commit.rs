@@ -76,6 +76,10 @@ pub(crate) async fn commit(
             return Err(Error::new(ErrorKind::Rebalanced, operation).reason(refused).because(refused).retriable(true));
         }
     };
+    if guard.is_some() && shared.is_any_lost(&offsets) {
+        let reason = "partitions were lost since the last poll, which tells of it";
+        return Err(Error::new(ErrorKind::Rebalanced, operation).reason(reason));
+    }
     let body =
         Body { group: group.name().to_owned(), stamp: guard.as_ref().map(|guard| guard.stamp().clone()), offsets };
     let patience = shared.member().filter(|_| guard.is_some()).map(|member| client.now() + member.commit_patience());

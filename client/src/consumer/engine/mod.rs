@@ -60,6 +60,8 @@ pub(crate) struct Shared {
 #[derive(Debug, Default)]
 struct Queue {
     events: VecDeque<GroupEvent>,
+    /// Who the member was when the application last knew of all its losses.
+    seen: Option<GroupMetadata>,
     errors: VecDeque<Error>,
     /// Positions that the driver is to commit, in passing.
     to_commit: Option<Offsets>,
@@ -137,7 +139,27 @@ impl Shared {
         self.queue().events.front().cloned()
     }
     pub(crate) fn take_event(&self) -> Option<GroupEvent> {
-        self.queue().events.pop_front()
+        let event = self.queue().events.pop_front();
+        self.seen_metadata();
+        event
+    }
+    /// Who the member is as far as the application knows: while it has not been told of partitions that are lost, who it was before. A
+    /// member that was thrown out and is in again would else commit, under its new name, what is someone else's by now.
+    pub(crate) fn seen_metadata(&self) -> Option<GroupMetadata> {
+        // Read first: a new name is given after the loss is in the queue.
+        let now = self.group_metadata()?;
+        let mut queue = self.queue();
+        if !queue.events.iter().any(|event| matches!(event, GroupEvent::Lost { .. })) {
+            queue.seen = Some(now);
+        }
+        queue.seen.clone()
+    }
+    /// Whether any of these is lost, and the application has not been told yet.
+    pub(crate) fn is_any_lost(&self, offsets: &Offsets) -> bool {
+        self.queue().events.iter().any(|event| match event {
+            GroupEvent::Lost { partitions, .. } => partitions.iter().any(|partition| offsets.of(partition).is_some()),
+            _ => false,
+        })
     }
     /// The next error; once the membership is over, that for ever.
     pub(crate) fn take_error(&self) -> Option<Error> {
