@@ -158,6 +158,12 @@ impl StreamsConfig {
         self
     }
 
+    /// What a topology's behaviour hangs on: the application's name, and who answers failures.
+    #[doc(hidden)]
+    pub fn into_parts(self) -> (String, Handlers) {
+        (self.application_id, self.handlers)
+    }
+
     /// Runs on another runtime than the one that `start` is called in.
     #[doc(hidden)]
     pub fn runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {

@@ -4,17 +4,20 @@
 //! the lowest time first, until nothing is left: as Kafka's own `TopologyTestDriver` does it, whose results are the golden files of
 //! the tests.
 
+mod crash;
 mod input;
 mod options;
 mod output;
 mod run;
 mod topics;
 
+pub use crash::CommitStep;
 pub use input::TestInput;
 pub use options::DriverOptions;
 pub use output::{DriverRecord, TestOutput};
 
 use bytes::Bytes;
+use millstream::StreamsConfig;
 use millstream_processor_core::failure::TaskError;
 use millstream_processor_core::{Consumed, Produced, StoreRef, Topology};
 use millstream_protocol::{Headers, Timestamp};
@@ -64,6 +67,27 @@ impl TopologyTestDriver {
             Ok(driver) => driver,
             Err(error) => panic!("{}", chain(&error)),
         }
+    }
+    /// With the options that production runs with: the application's id and who answers failures.
+    ///
+    /// ```
+    /// use millstream::{StreamsConfig, prelude::*};
+    /// use millstream_testkit::TopologyTestDriver;
+    ///
+    /// let builder = StreamsBuilder::new();
+    /// builder.stream::<String, i64>("numbers").group_by_key().count();
+    /// let config = StreamsConfig::new("sums", "localhost:9092");
+    /// let driver = TopologyTestDriver::with_config(builder.build().unwrap(), config);
+    /// driver.input::<String, i64>("numbers").pipe("a", 1);
+    /// assert!(driver.records()[0].topic.as_str().starts_with("sums-"));
+    /// ```
+    ///
+    /// # Panics
+    /// If a processor does not start.
+    #[must_use]
+    pub fn with_config(topology: Topology, config: StreamsConfig) -> Self {
+        let (application_id, handlers) = config.into_parts();
+        Self::with_options(topology, DriverOptions::new().application_id(&application_id).handlers(handlers))
     }
     /// With options, where starting may fail.
     ///
@@ -134,6 +158,31 @@ impl TopologyTestDriver {
     /// If a processor does not start.
     pub fn crash_and_restart(&mut self) {
         or_panic(self.run.get_mut().crash_and_restart());
+    }
+    /// Has the next commit crash after a step; the task starts again from what is committed, and is given again what is not.
+    ///
+    /// ```
+    /// use millstream_processor_core::StreamsBuilder;
+    /// use millstream_testkit::{CommitStep, TopologyTestDriver};
+    ///
+    /// let builder = StreamsBuilder::new();
+    /// builder.stream::<String, i64>("numbers").to("copies");
+    /// let driver = TopologyTestDriver::new(builder.build().unwrap());
+    /// driver.crash_at(CommitStep::Prepared);
+    /// driver.input::<String, i64>("numbers").pipe("a", 1);
+    /// // The record was processed twice, and what the first time wrote was aborted.
+    /// assert_eq!(driver.records().len(), 1);
+    /// ```
+    pub fn crash_at(&self, step: CommitStep) {
+        self.run.borrow_mut().crash_at(step);
+    }
+    /// What a store has written to its changelog so far, in order; none if it has no changelog.
+    ///
+    /// # Panics
+    /// If the topology has no such store.
+    #[must_use]
+    pub fn changelog(&self, store: &str) -> Vec<DriverRecord> {
+        self.run.borrow().changelog(store)
     }
     /// Closes the processors.
     pub fn close(self) {

@@ -1,12 +1,13 @@
 //! A task, its stores, and the loop that takes a record to its last consequence.
 
 use super::topics::{Logs, Written};
-use super::{DriverOptions, DriverRecord};
+use super::{CommitStep, DriverOptions, DriverRecord};
 use bytes::Bytes;
 use millstream_processor_core::failure::TaskError;
-use millstream_processor_core::task::{Progress, TaskFreeze, TaskOptions, TaskPosition};
+use millstream_processor_core::task::{Progress, TaskOptions, TaskPosition};
 use millstream_processor_core::{StoreInfo, Task, TaskId, Topology};
 use millstream_protocol::hash::HashMap;
+use millstream_protocol::record::Batch;
 use millstream_protocol::{Headers, Offset, PartitionId, Timestamp, TopicName, TopicPartition};
 use millstream_state::{
     ChangelogOptions, ChangelogPosition, ChangelogRecord, CommitId, LayeredStore, Medium, MemoryStore, OrderedStore,
@@ -18,18 +19,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) struct Run {
-    topology: Topology,
+    pub(super) topology: Topology,
     options: TaskOptions,
-    task: Task,
+    pub(super) task: Task,
     /// The topics that the topology reads.
     sources: Vec<TopicName>,
-    written: Written,
+    pub(super) written: Written,
     logs: Logs,
     /// What was committed, by store.
-    bases: HashMap<String, Arc<dyn OrderedStore>>,
+    pub(super) bases: HashMap<String, Arc<dyn OrderedStore>>,
+    /// How far the task is with what is committed.
+    pub(super) committed: Vec<TaskPosition>,
+    /// How much of what is written is committed.
+    pub(super) settled: usize,
+    /// What the task was given and has not committed.
+    pub(super) fed: Vec<Fed>,
+    /// Where the next commit crashes.
+    crash: Option<CommitStep>,
     wall_clock: Timestamp,
     commits: u64,
     requested_commits: u64,
+}
+/// A record on its way into the task.
+#[derive(Debug)]
+pub(super) struct Fed {
+    pub(super) partition: TopicPartition,
+    pub(super) batch: Batch,
+    pub(super) next: Offset,
 }
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,8 +60,8 @@ impl Run {
         let sources: Vec<_> = topology.source_topics(&application_id).into_iter().map(|(topic, _)| topic).collect();
         let options = TaskOptions::new(&application_id).handlers(handlers);
         let (written, mut bases) = (Written::default(), HashMap::default());
-        let start = sources.iter().map(|topic| TaskPosition::new(partition(topic), None, None)).collect();
-        let task = make_task(&topology, start, &mut bases, &written, &options)?;
+        let start: Vec<_> = sources.iter().map(|topic| TaskPosition::new(partition(topic), None, None)).collect();
+        let task = make_task(&topology, start.clone(), &mut bases, &written, &options)?;
         let mut run = Self {
             topology,
             options,
@@ -54,11 +70,16 @@ impl Run {
             written,
             logs: Logs::default(),
             bases,
+            committed: start,
+            settled: 0,
+            fed: Vec::new(),
+            crash: None,
             wall_clock: Timestamp::EPOCH,
             commits: 0,
             requested_commits: 0,
         };
         run.start()?;
+        run.run()?;
         Ok(run)
     }
     pub(super) fn pipe(
@@ -78,24 +99,32 @@ impl Run {
         self.wall_clock = self.wall_clock + by;
         let start = self.written.len();
         self.task.punctuate(self.wall_clock)?;
-        self.commit();
-        self.feed_back(start);
+        self.commit(start)?;
         self.run()
     }
     pub(super) fn crash_and_restart(&mut self) -> Result<(), TaskError> {
-        let positions = self.task.commits().positions();
-        self.task.close();
-        let stores = self.topology.subtopologies().iter().flat_map(|each| each.stores());
-        for store in stores.filter(|store| store.medium() == Medium::Memory) {
-            self.bases.remove(store.name());
-        }
+        self.start_again()?;
+        self.run()
+    }
+    /// Has the next commit crash after a step.
+    pub(super) const fn crash_at(&mut self, step: CommitStep) {
+        self.crash = Some(step);
+    }
+    pub(super) fn build(&mut self, positions: Vec<TaskPosition>) -> Result<(), TaskError> {
         self.task = make_task(&self.topology, positions, &mut self.bases, &self.written, &self.options)?;
         for store in self.task.commits().stores() {
             if store.spec().medium() == Medium::Memory && !matches!(store.spec().changelog(), ChangelogOptions::Off) {
                 self.restore(&store);
             }
         }
-        self.start()
+        Ok(())
+    }
+    /// What a store has written to its changelog, committed records alone.
+    pub(super) fn changelog(&self, store: &str) -> Vec<DriverRecord> {
+        let stores = self.task.commits().stores();
+        let found = stores.iter().find(|each| each.spec().name() == store);
+        let topic = found.unwrap_or_else(|| panic!("the topology has no store `{store}`")).changelog().clone();
+        self.written.after(0).into_iter().filter(|record| record.topic == topic).collect()
     }
     pub(super) fn close(mut self) {
         self.task.close();
@@ -123,20 +152,18 @@ impl Run {
         entries(&*self.bases[name]).map(|(key, value)| plain(&topic, store.format(), key, &value)).collect()
     }
 
-    fn start(&mut self) -> Result<(), TaskError> {
+    /// Starts the processors, and commits what that did.
+    pub(super) fn start(&mut self) -> Result<(), TaskError> {
         let start = self.written.len();
         self.task.start(self.wall_clock)?;
-        self.commit();
-        self.feed_back(start);
-        self.run()
+        self.commit(start)
     }
     /// Record by record until nothing is left; what each has written for the topology itself goes in behind it.
     fn run(&mut self) -> Result<(), TaskError> {
         loop {
             let start = self.written.len();
             let step = self.task.process(self.wall_clock, 1)?;
-            self.commit();
-            self.feed_back(start);
+            self.commit(start)?;
             match step.progress {
                 Progress::Retrying(at) => self.wall_clock = at,
                 _ if step.records == 0 && self.task.is_drained() => return Ok(()),
@@ -163,23 +190,41 @@ impl Run {
             .logs
             .append(topic, parts, timestamp, headers)
             .expect("a record of a test is not too large for a batch");
-        self.task.feed(&partition(topic), [batch], next);
+        let partition = partition(topic);
+        self.task.feed(&partition, [batch.clone()], next);
+        self.fed.push(Fed { partition, batch, next });
     }
-    fn commit(&mut self) {
+    /// Commits what is finished; what it wrote from `start` on for the topology itself goes in behind what is there.
+    fn commit(&mut self, start: usize) -> Result<(), TaskError> {
         let commits = self.task.commits();
         self.requested_commits += u64::from(commits.is_commit_requested());
         let freeze = commits.freeze().expect("commits are decided before the next one begins");
-        if let Some(TaskFreeze { stores, .. }) = freeze {
+        if let Some(freeze) = freeze {
             self.commits += 1;
             let commit = CommitId::new(self.commits, 1);
-            for frozen in stores {
+            if let Some(step) = self.crash.take() {
+                if step >= CommitStep::Committed {
+                    self.crash_in_commit(step, commit, freeze)?;
+                    self.feed_back(start);
+                    return Ok(());
+                }
+                return self.crash_in_commit(step, commit, freeze);
+            }
+            for frozen in &freeze.stores {
                 self.write_changelog(frozen.store(), frozen.changelog());
                 frozen.prepare(commit, &self.position()).expect("memory does not fail");
                 frozen.apply(commit).expect("memory does not fail");
             }
+            self.settle(freeze.positions);
         }
+        self.feed_back(start);
+        Ok(())
     }
-    fn write_changelog<'a>(&self, store: &LayeredStore, changelog: impl Iterator<Item = ChangelogRecord<'a>>) {
+    pub(super) fn write_changelog<'a>(
+        &self,
+        store: &LayeredStore,
+        changelog: impl Iterator<Item = ChangelogRecord<'a>>,
+    ) {
         if matches!(store.spec().changelog(), ChangelogOptions::Off) {
             return;
         }
@@ -202,7 +247,7 @@ impl Run {
         }
         store.base().restore(batch, &self.position()).expect("memory does not fail");
     }
-    fn position(&self) -> ChangelogPosition {
+    pub(super) fn position(&self) -> ChangelogPosition {
         ChangelogPosition::new(Offset::new(0), self.wall_clock)
     }
 }

@@ -16,6 +16,10 @@ impl Written {
     pub(super) fn push(&self, record: DriverRecord) {
         self.with(|records| records.push(record));
     }
+    /// Forgets what was written from a place on: it is aborted.
+    pub(super) fn truncate(&self, len: usize) {
+        self.with(|records| records.truncate(len));
+    }
     pub(super) fn len(&self) -> usize {
         self.with(|records| records.len())
     }
