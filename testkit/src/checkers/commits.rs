@@ -1,0 +1,107 @@
+//! K-11: committed offsets do not go back, are not ahead of their reader, and come from the owner of the partition.
+
+use super::{Checker, ClientId, Event, FrameKind, History, Violation};
+use millstream_protocol::messages::{OffsetCommitRequest, RequestKind, ResponseKind};
+use millstream_protocol::{ApiKey, TopicPartition, frame};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
+    by_events(history, found);
+    on_the_wire(history, found);
+}
+
+/// What coordinators took and gave out, in the order in which they did: no offset is less than one that was committed before.
+fn on_the_wire(history: &History, found: &mut Vec<Violation>) {
+    let mut asked: BTreeMap<u64, OffsetCommitRequest> = BTreeMap::new();
+    let mut taken: BTreeMap<(String, String), i64> = BTreeMap::new();
+    let mut violate = |text: String| found.push(Violation::new(Checker::K11, "commit", text));
+    for frame in &history.frames {
+        match (frame.kind, frame.api) {
+            (FrameKind::Request, ApiKey::OFFSET_COMMIT) => {
+                let Ok(header) = frame::decode_request_header(&frame.payload) else { continue };
+                let body = header.body_of(&frame.payload);
+                if let Ok(RequestKind::OffsetCommit(request)) =
+                    frame::decode_any_request(frame.api, frame.version, body)
+                {
+                    asked.insert(frame.connection, request);
+                }
+            }
+            (FrameKind::Response, ApiKey::OFFSET_COMMIT) => {
+                let Some(request) = asked.remove(&frame.connection) else { continue };
+                let decoded = frame::decode_any_response(frame.api, frame.version, frame.payload.clone());
+                let Ok((_, ResponseKind::OffsetCommit(response))) = decoded else { continue };
+                let codes = response.topics.iter().flat_map(|topic| &topic.partitions).map(|each| each.error_code);
+                let asked =
+                    request.topics.iter().flat_map(|topic| topic.partitions.iter().map(move |each| (topic, each)));
+                for ((topic, partition), _) in asked.zip(codes).filter(|(_, code)| *code == 0) {
+                    let name = format!("{}{}-{}", topic.name.as_str(), topic.topic_id, partition.partition_index);
+                    let offset = partition.committed_offset;
+                    let before = taken.insert((request.group_id.to_string(), name.clone()), offset);
+                    if let Some(before) = before.filter(|before| *before > offset) {
+                        violate(format!("{name}@{offset} was taken at {:?}, after {before}", frame.at));
+                    }
+                }
+            }
+            (FrameKind::Response, ApiKey::OFFSET_FETCH) => {
+                let decoded = frame::decode_any_response(frame.api, frame.version, frame.payload.clone());
+                let Ok((_, ResponseKind::OffsetFetch(response))) = decoded else { continue };
+                for group in &response.groups {
+                    let all =
+                        group.topics.iter().flat_map(|topic| topic.partitions.iter().map(move |each| (topic, each)));
+                    for (topic, partition) in all.filter(|(_, partition)| partition.error_code == 0) {
+                        let name = format!("{}{}-{}", topic.name.as_str(), topic.topic_id, partition.partition_index);
+                        let before = taken.get(&(group.group_id.to_string(), name.clone()));
+                        if let Some(before) = before.filter(|before| **before > partition.committed_offset) {
+                            let offset = partition.committed_offset;
+                            violate(format!(
+                                "{name}@{offset} was given out at {:?}, after {before} was committed",
+                                frame.at
+                            ));
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What each member did: it commits what it has read, of what is its own.
+fn by_events(history: &History, found: &mut Vec<Violation>) {
+    let mut committed: BTreeMap<(ClientId, TopicPartition), i64> = BTreeMap::new();
+    let mut position: BTreeMap<(ClientId, TopicPartition), i64> = BTreeMap::new();
+    let mut owned: BTreeSet<(ClientId, TopicPartition)> = BTreeSet::new();
+    let mut violate = |text: String| found.push(Violation::new(Checker::K11, "commit", text));
+    for (at, client, event) in history.events() {
+        match event {
+            Event::Polled { records, .. } => {
+                for read in records {
+                    position.insert((client, read.partition.clone()), read.offset + 1);
+                }
+            }
+            Event::Assigned { partitions, .. } => {
+                partitions.iter().for_each(|partition| _ = committed.remove(&(client, partition.clone())));
+                owned.extend(partitions.iter().map(|partition| (client, partition.clone())));
+            }
+            Event::Revoked { partitions } | Event::Lost { partitions } => {
+                partitions.iter().for_each(|partition| _ = owned.remove(&(client, partition.clone())));
+            }
+            Event::OffsetCommitted { group, partition, offset } => {
+                let what = format!("{client:?} committed {partition}@{offset} for `{group}` at {at:?}");
+                let before = committed.insert((client, partition.clone()), *offset);
+                if let Some(before) = before.filter(|before| before > offset) {
+                    violate(format!("{what}, after {before}"));
+                }
+                let read = position.get(&(client, partition.clone()));
+                // Nothing read yet: it commits where it began.
+                if let Some(read) = read.filter(|read| *read < offset) {
+                    violate(format!("{what}, having read up to {read}"));
+                }
+                if !owned.contains(&(client, partition.clone())) {
+                    violate(format!("{what}, which is not its own"));
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! K-15: few requests in flight, none again and again to the wrong node, none too soon after a failure, few connections, and
+//! heartbeats in time.
+
+use super::sequences::{headers, read};
+use super::{Checker, ClientId, Frame, FrameKind, History, Policy, Violation};
+use millstream_protocol::messages::ResponseKind;
+use millstream_protocol::{ApiKey, ErrorCode, NodeId, frame};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+/// How long connections are counted together.
+const WHILE: Duration = Duration::from_secs(10);
+
+pub(super) fn check(history: &History, policy: &Policy, found: &mut Vec<Violation>) {
+    let mut texts = Vec::new();
+    let mut wire = Wire::default();
+    for frame in &history.frames {
+        wire.note(frame, policy, &mut texts);
+    }
+    found.extend(texts.into_iter().map(|text| Violation::new(Checker::K15, "hygiene", text)));
+}
+
+/// A producer's partition: of whom, in which epoch, where.
+type LaneKey = (i64, i16, String);
+
+#[derive(Debug, Default)]
+struct Wire {
+    /// Produce requests without an answer, by connection.
+    in_flight: BTreeMap<u64, VecDeque<Vec<LaneKey>>>,
+    /// Where a node refused batches, since when. Those behind the first go again with it, however late they were refused.
+    refused: BTreeMap<(NodeId, LaneKey), Duration>,
+    /// Partitions that a node said it does not lead, and how often it was sent to since the client heard news of leaders.
+    not_led: BTreeMap<(ClientId, NodeId, String), usize>,
+    /// When connections were first used, of a client to a node.
+    opened: BTreeMap<(ClientId, NodeId), VecDeque<Duration>>,
+    connections: BTreeSet<u64>,
+    /// When a member's last heartbeat was answered well, by connection.
+    beat: BTreeMap<u64, Duration>,
+}
+
+impl Wire {
+    fn note(&mut self, frame: &Frame, policy: &Policy, texts: &mut Vec<String>) {
+        match (frame.kind, frame.api) {
+            (FrameKind::Sent, api) => {
+                texts.extend(self.connection(frame, policy));
+                if api == ApiKey::PRODUCE {
+                    self.produce(frame, policy, texts);
+                }
+                if api == ApiKey::JOIN_GROUP || api == ApiKey::LEAVE_GROUP {
+                    // Another membership, or none.
+                    self.beat.remove(&frame.connection);
+                }
+                if api == ApiKey::HEARTBEAT {
+                    texts.extend(self.heartbeat(frame, policy));
+                }
+            }
+            (FrameKind::Response, ApiKey::PRODUCE) => self.produced(frame),
+            (FrameKind::Response, ApiKey::METADATA) => {
+                self.not_led.retain(|(client, _, _), _| *client != frame.client);
+            }
+            (FrameKind::Response, ApiKey::HEARTBEAT) => self.heart_beat(frame),
+            _ => {}
+        }
+    }
+    fn connection(&mut self, frame: &Frame, policy: &Policy) -> Option<String> {
+        if !self.connections.insert(frame.connection) {
+            return None;
+        }
+        let opened = self.opened.entry((frame.client, frame.node)).or_default();
+        opened.push_back(frame.at);
+        while opened.front().is_some_and(|at| *at + WHILE < frame.at) {
+            opened.pop_front();
+        }
+        let many = opened.len() > policy.reconnects;
+        many.then(|| {
+            format!(
+                "{:?} opened {} connections to node {} in ten seconds, at {:?}",
+                frame.client,
+                opened.len(),
+                frame.node,
+                frame.at
+            )
+        })
+    }
+    fn produce(&mut self, frame: &Frame, policy: &Policy, texts: &mut Vec<String>) {
+        let Some(request) = read(frame).filter(|request| request.acks != 0) else { return };
+        let (client, node, at) = (frame.client, frame.node, frame.at);
+        let mut keys = Vec::new();
+        for (partition, header) in headers(&request) {
+            let key = (header.producer_id, header.producer_epoch, partition.clone());
+            if let Some(since) = self.refused.remove(&(node, key.clone())) {
+                let waited = at.saturating_sub(since);
+                if waited < policy.retry_backoff {
+                    texts.push(format!("{client:?} sent {key:?} to node {node} again after {waited:?}, at {at:?}"));
+                }
+            }
+            if let Some(times) = self.not_led.get_mut(&(client, node, partition.clone())) {
+                *times += 1;
+                // What was on its way when the first refusal came may come, too.
+                if *times > policy.max_in_flight {
+                    texts.push(format!("{client:?} sent {partition} to node {node}, which does not lead it, {times} times, until {at:?}"));
+                }
+            }
+            keys.push(key);
+        }
+        let in_flight = self.in_flight.entry(frame.connection).or_default();
+        in_flight.push_back(keys);
+        if in_flight.len() > policy.max_in_flight {
+            texts.push(format!(
+                "{client:?} has {} produce requests in flight to node {node} at {at:?}",
+                in_flight.len()
+            ));
+        }
+    }
+    fn produced(&mut self, frame: &Frame) {
+        let keys = self.in_flight.get_mut(&frame.connection).and_then(VecDeque::pop_front).unwrap_or_default();
+        let decoded = frame::decode_any_response(frame.api, frame.version, frame.payload.clone());
+        let Ok((_, ResponseKind::Produce(response))) = decoded else { return };
+        for topic in &response.responses {
+            for partition in topic.partition_responses.iter().filter(|partition| partition.error_code != 0) {
+                let name = format!("{}{}-{}", topic.name, topic.topic_id, partition.index);
+                if ErrorCode::new(partition.error_code) == ErrorCode::NOT_LEADER_OR_FOLLOWER
+                    && partition.current_leader.leader_id < 0
+                {
+                    self.not_led.entry((frame.client, frame.node, name.clone())).or_default();
+                }
+                for key in keys.iter().filter(|key| key.2 == name) {
+                    self.refused.entry((frame.node, key.clone())).or_insert(frame.at);
+                }
+            }
+        }
+    }
+    fn heartbeat(&mut self, frame: &Frame, policy: &Policy) -> Option<String> {
+        let since = self.beat.remove(&frame.connection)?;
+        let waited = frame.at.saturating_sub(since);
+        (waited > policy.session_timeout / 3)
+            .then(|| format!("{:?} waited {waited:?} before the next heartbeat, at {:?}", frame.client, frame.at))
+    }
+    fn heart_beat(&mut self, frame: &Frame) {
+        let decoded = frame::decode_any_response(frame.api, frame.version, frame.payload.clone());
+        match decoded {
+            Ok((_, ResponseKind::Heartbeat(response))) if response.error_code == 0 => {
+                self.beat.insert(frame.connection, frame.at);
+            }
+            _ => _ = self.beat.remove(&frame.connection),
+        }
+    }
+}

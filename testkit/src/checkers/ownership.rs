@@ -1,0 +1,94 @@
+//! K-12: a partition has one owner in a generation; who gives it up when asked has done so before the next one gets it.
+
+use super::{Checker, ClientId, Event, History, Violation};
+use millstream_protocol::TopicPartition;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// A partition of a group.
+type Key = (String, TopicPartition);
+
+#[derive(Debug, Default)]
+struct Owners {
+    /// With the generation of the assignment.
+    by_partition: BTreeMap<Key, BTreeMap<ClientId, i32>>,
+    groups: BTreeMap<ClientId, String>,
+    /// Who got a partition while another had it, and when: no violation if that one turns out to have lost it.
+    early: BTreeMap<(Key, ClientId), (ClientId, Duration)>,
+}
+
+pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
+    let mut owners = Owners::default();
+    for (at, client, event) in history.events() {
+        owners.note(at, client, event).into_iter().for_each(|text| {
+            found.push(Violation::new(Checker::K12, "ownership", text));
+        });
+    }
+}
+
+impl Owners {
+    fn note(&mut self, at: Duration, client: ClientId, event: &Event) -> Vec<String> {
+        match event {
+            Event::Assigned { group: Some(group), generation, partitions } => {
+                self.groups.insert(client, group.clone());
+                partitions.iter().filter_map(|partition| self.assign(at, client, *generation, partition)).collect()
+            }
+            Event::Revoked { partitions } => {
+                partitions.iter().filter_map(|partition| self.revoke(at, client, partition)).collect()
+            }
+            Event::Lost { partitions } => {
+                for partition in partitions {
+                    let key = self.take(client, partition);
+                    key.into_iter().for_each(|key| _ = self.early.remove(&(key, client)));
+                }
+                Vec::new()
+            }
+            Event::Closed | Event::Gone => {
+                self.by_partition.values_mut().for_each(|owners| _ = owners.remove(&client));
+                Vec::new()
+            }
+            Event::Polled { records, .. } => self.polled(at, client, records),
+            _ => Vec::new(),
+        }
+    }
+    fn assign(
+        &mut self,
+        at: Duration,
+        client: ClientId,
+        generation: i32,
+        partition: &TopicPartition,
+    ) -> Option<String> {
+        let key = (self.groups.get(&client)?.clone(), partition.clone());
+        let owners = self.by_partition.entry(key.clone()).or_default();
+        let same =
+            owners.iter().find(|(other, other_generation)| **other != client && **other_generation == generation);
+        let same = same.map(|(other, _)| {
+            format!("{partition} is {client:?}'s and {other:?}'s in generation {generation}, at {at:?}")
+        });
+        for other in owners.keys().filter(|other| **other != client) {
+            self.early.insert((key.clone(), *other), (client, at));
+        }
+        owners.insert(client, generation);
+        self.early.remove(&(key, client));
+        same
+    }
+    fn revoke(&mut self, at: Duration, client: ClientId, partition: &TopicPartition) -> Option<String> {
+        let key = self.take(client, partition)?;
+        let (other, since) = self.early.remove(&(key, client))?;
+        Some(format!("{client:?} gave {partition} up at {at:?}; {other:?} had it since {since:?}"))
+    }
+    fn take(&mut self, client: ClientId, partition: &TopicPartition) -> Option<Key> {
+        let key = (self.groups.get(&client)?.clone(), partition.clone());
+        self.by_partition.get_mut(&key)?.remove(&client)?;
+        Some(key)
+    }
+    fn polled(&self, at: Duration, client: ClientId, records: &[super::Read]) -> Vec<String> {
+        let Some(group) = self.groups.get(&client) else { return Vec::new() };
+        let partitions: BTreeSet<&TopicPartition> = records.iter().map(|read| &read.partition).collect();
+        let foreign = partitions.into_iter().filter(|partition| {
+            let owners = self.by_partition.get(&(group.clone(), (*partition).clone()));
+            owners.is_none_or(|owners| !owners.contains_key(&client))
+        });
+        foreign.map(|partition| format!("{client:?} read {partition} at {at:?}, which is not its own")).collect()
+    }
+}
