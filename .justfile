@@ -10,7 +10,7 @@ default:
     @just --list
 
 # Everything, cheapest first
-ci: format spelling lint test model docs deny features no-c demo fuzz services
+ci: format spelling lint test model docs deny features no-c demo simulate fuzz services
 
 # rustfmt
 format:
@@ -67,6 +67,11 @@ demo:
         "$millstream" topics list --bootstrap "$host:${line##*:}" | grep -qx reached
         echo "reached by $host"
     done
+
+# seeds of the simulator, each ten minutes of its own time under faults; optimised, by what `no-c` has built already
+simulate count="500" first="1":
+    cargo build {{ cargo_flags }} --release -p millstream-testkit --example simulate --target x86_64-unknown-linux-musl
+    target/x86_64-unknown-linux-musl/release/examples/simulate {{ count }} {{ first }}
 
 # every decoder against chance, two targets at a time: `just fuzz 300 records picture` runs two of them for 300 s each
 fuzz seconds="30" *targets:

@@ -1,6 +1,7 @@
 //! A Kafka cluster inside the test process, and a driver for topologies.
 
 mod broker;
+pub mod checkers;
 mod cluster;
 #[cfg(feature = "driver")]
 mod driver;
@@ -8,6 +9,8 @@ pub mod faults;
 mod network;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "driver")]
+pub mod simulation;
 
 pub use broker::SecurityProtocol;
 pub use cluster::{
@@ -17,5 +20,5 @@ pub use cluster::{
 #[cfg(feature = "tls")]
 pub use cluster::{ClientCertificate, ClusterTls, TlsFiles};
 #[cfg(feature = "driver")]
-pub use driver::{DriverOptions, DriverRecord, TestInput, TestOutput, TopologyTestDriver};
+pub use driver::{CommitStep, DriverOptions, DriverRecord, TestInput, TestOutput, TopologyTestDriver};
 pub use network::{LinkConditions, Way};

@@ -24,7 +24,7 @@ pub struct ClusterRecord {
 }
 
 /// The records of a topic, from what its log has.
-pub(super) fn decode(topic: &TopicName, partitions: Vec<Committed>) -> Vec<ClusterRecord> {
+pub(crate) fn decode(topic: &TopicName, partitions: Vec<Committed>) -> Vec<ClusterRecord> {
     let mut records = Vec::new();
     for (partition, Committed { batches: stored, aborted }) in (0..).zip(partitions) {
         let stored = stored.into_iter().flat_map(batches).filter_map(Result::ok);

@@ -1,0 +1,106 @@
+//! Faults of the cluster and the network, as they happen.
+
+use super::Network;
+use super::events::Event;
+use crate::faults::{Effect, FaultPlan, FaultStep, Then};
+use crate::simulation::fault::Fault;
+use millstream_protocol::NodeId;
+use std::time::Duration;
+
+impl Network {
+    /// Lets a fault happen; one that finds nothing to happen to is not counted.
+    pub(super) fn apply(&mut self, now: Duration, fault: &Fault) {
+        if self.happens(now, fault) {
+            self.counts.add(fault);
+        }
+    }
+    fn happens(&mut self, now: Duration, fault: &Fault) -> bool {
+        match fault {
+            Fault::Link(links, trouble, lasts) => {
+                self.conditions.add(now, links.clone(), *trouble, *lasts);
+                true
+            }
+            Fault::HalfOpen(node) => self.forget_at(*node),
+            Fault::Reset(node) => self.reset_at(*node),
+            Fault::Crash(node, lasts) => self.crash(now, *node, *lasts),
+            Fault::Pause(node, lasts) => self.pause(now, *node, *lasts),
+            Fault::MoveLeader(topic, partition, node) => {
+                let Some((topic, partition)) = self.partition(*topic, *partition) else { return false };
+                let moved = self.broker.move_leader(&topic, partition, *node);
+                self.flush(now);
+                moved
+            }
+            Fault::ApplyThenDisconnect(node, times) => {
+                self.plan_at(*node, FaultStep::new(Effect::ApplyThen(Then::Disconnect)).times(*times))
+            }
+            Fault::Hostile(node, malformation) => self.plan_at(*node, FaultStep::new(Effect::Malform(*malformation))),
+            Fault::Refuse(api, code, times) => {
+                self.broker.faults_mut().add(FaultPlan::new(*api, [FaultStep::error(*code).times(*times)]).into());
+                true
+            }
+            Fault::MoveCoordinator(which, node) => {
+                let key = which.checked_rem(self.coordinated.len()).and_then(|which| self.coordinated.get(which));
+                let Some(key) = key.filter(|_| self.is_up(*node)).cloned() else { return false };
+                self.broker.set_coordinator(&key, *node);
+                true
+            }
+            Fault::MoveController(node) => {
+                self.broker.set_controller(*node);
+                self.is_up(*node)
+            }
+            Fault::Recreate => {
+                let Some(topic) = self.renewed.clone() else { return false };
+                let was_there = self.broker.recreate_topic(&topic);
+                self.flush(now);
+                was_there
+            }
+            Fault::HoldMarkers(lasts) => {
+                self.broker.hold_markers();
+                self.events.add(now + *lasts, Event::ReleaseMarkers);
+                true
+            }
+            Fault::Corrupt(topic, partition, place, lasts) => self.corrupt(now, *topic, *partition, *place, *lasts),
+            // Whoever runs the processes does these.
+            Fault::Kill(..) | Fault::DiskFailure(..) | Fault::PowerLoss(..) => false,
+        }
+    }
+    fn plan_at(&mut self, node: NodeId, step: FaultStep) -> bool {
+        let plan = FaultPlan { node: Some(node.get()), steps: vec![step], ..FaultPlan::default() };
+        self.broker.faults_mut().add(plan.into());
+        true
+    }
+    fn corrupt(&mut self, now: Duration, topic: usize, partition: usize, place: usize, lasts: Duration) -> bool {
+        let Some((topic, partition)) = self.partition(topic, partition) else { return false };
+        let Some((start, end)) = self.broker.span(&topic, partition) else { return false };
+        // Readers are near the end.
+        let back = i64::try_from(place % 20).unwrap_or(0) + 1;
+        let offset = (end - back).max(start);
+        if offset >= end || !self.broker.spoil(&topic, partition, offset) {
+            return false;
+        }
+        self.events.add(now + lasts, Event::Unspoil(topic, partition, offset));
+        true
+    }
+    /// One of the partitions that faults may happen to.
+    fn partition(&self, topic: usize, partition: usize) -> Option<(String, i32)> {
+        let (name, partitions) = self.topics.get(topic.checked_rem(self.topics.len())?)?;
+        let partition = i32::try_from(partition).ok()?.checked_rem(*partitions)?;
+        Some((name.clone(), partition))
+    }
+    pub(super) fn release_markers(&mut self, now: Duration) {
+        self.broker.release_markers();
+        self.flush(now);
+    }
+    /// The coordinator of this group or transactional id may move.
+    pub(crate) fn expose_coordinator(&mut self, key: &str) {
+        self.coordinated.push(key.to_owned());
+    }
+    /// This topic may be made anew.
+    pub(crate) fn expose_to_renewal(&mut self, topic: &str) {
+        self.renewed = Some(topic.to_owned());
+    }
+    /// Faults may happen to this topic.
+    pub(crate) fn expose(&mut self, topic: &str, partitions: i32) {
+        self.topics.push((topic.to_owned(), partitions));
+    }
+}

@@ -1,0 +1,180 @@
+//! The nodes' end of the network: requests are read one at a time per connection, answers go back.
+
+use super::bugs::Bugged;
+use super::conditions::Direction;
+use super::events::Event;
+use super::pipe::Piece;
+use super::{Network, Phase};
+use crate::broker::{ConnectionId, Outcome, Peer, Reply};
+use crate::simulation::runtime::{EPOCH_MS, timestamp};
+use bytes::Bytes;
+use millstream_protocol::messages::StrBytes;
+use millstream_protocol::{ApiKey, NodeId, frame};
+use std::time::Duration;
+
+/// What a node runs on.
+#[derive(Debug, Default)]
+pub(super) struct Machine {
+    pub(super) is_down: bool,
+    /// It stands still until then.
+    pub(super) paused_until: Duration,
+}
+
+/// The request that a connection's node works for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub(super) api: ApiKey,
+    pub(super) version: i16,
+}
+
+impl Network {
+    pub(super) fn is_up(&self, node: NodeId) -> bool {
+        self.machines.get(&node).is_some_and(|machine| !machine.is_down)
+    }
+    pub(super) fn paused_until(&self, node: NodeId) -> Option<Duration> {
+        self.machines.get(&node).map(|machine| machine.paused_until)
+    }
+    /// Reads what arrived at a node.
+    pub(super) fn take_in(&mut self, now: Duration, id: ConnectionId, piece: Piece) {
+        match piece {
+            Piece::End => self.forget(id),
+            Piece::Bytes(bytes) => {
+                let Some(connection) = self.connections.get_mut(&id) else { return };
+                if connection.is_forgotten || connection.phase != Phase::Open {
+                    return;
+                }
+                connection.buffer.extend(&bytes);
+                self.serve(now, id);
+            }
+        }
+    }
+    /// Hands the next whole request to the broker, unless it still works for another.
+    fn serve(&mut self, now: Duration, id: ConnectionId) {
+        let mut served = vec![id];
+        while let Some(id) = served.pop() {
+            while let Some((peer, payload)) = self.next_request(now, id) {
+                let answered = match self.bugged(payload) {
+                    Bugged::Request(payload) => {
+                        self.broker.handle(timestamp(now), &peer, &payload);
+                        self.send_replies(now)
+                    }
+                    Bugged::Answered(frame) => {
+                        self.deliver(now, Reply { connection: peer.connection, outcome: Outcome::Frame(frame) });
+                        Vec::new()
+                    }
+                };
+                served.extend(answered.into_iter().filter(|other| *other != id));
+            }
+        }
+        self.ask_to_be_called(now);
+    }
+    fn next_request(&mut self, now: Duration, id: ConnectionId) -> Option<(Peer, Bytes)> {
+        let connection = self.connections.get_mut(&id)?;
+        if connection.asked.is_some() || connection.is_forgotten || connection.phase != Phase::Open {
+            return None;
+        }
+        let (process, node) = (connection.process, connection.node);
+        let Ok(frame) = connection.buffer.next_frame() else {
+            self.reset(id);
+            return None;
+        };
+        let payload = frame?;
+        let header = frame::decode_request_header(&payload).ok();
+        let asked = header.map(|header| Asked { api: header.api(), version: header.version() });
+        connection.asked = asked.or(Some(Asked { api: ApiKey::API_VERSIONS, version: 0 }));
+        self.trace.request(now, process, id, node, &payload);
+        let host = StrBytes::from_static_str("/10.0.1.1");
+        Some((Peer::new(id, node, host), payload))
+    }
+    /// Sends what the broker has answered; says whose turn it is again.
+    fn send_replies(&mut self, now: Duration) -> Vec<ConnectionId> {
+        let mut answered = Vec::new();
+        for reply in self.broker.poll_replies() {
+            answered.push(reply.connection);
+            self.deliver(now, reply);
+        }
+        answered
+    }
+    fn deliver(&mut self, now: Duration, reply: Reply) {
+        let id = reply.connection;
+        let Some(connection) = self.connections.get_mut(&id).filter(|found| !found.is_forgotten) else { return };
+        let (asked, node, process) = (connection.asked.take(), connection.node, connection.process);
+        let Asked { api, version } = asked.unwrap_or(Asked { api: ApiKey::API_VERSIONS, version: 0 });
+        match reply.outcome {
+            Outcome::Frame(frame) => {
+                let bytes = frame.to_bytes();
+                self.trace.response(now, process, id, node, (api, version), &bytes);
+                self.send(now, id, Direction::ToProcess, Piece::Bytes(bytes));
+            }
+            Outcome::Raw(bytes) => {
+                self.trace.garbage(now, process, id, node, (api, version), &bytes);
+                self.send(now, id, Direction::ToProcess, Piece::Bytes(bytes));
+            }
+            Outcome::Silence => {}
+            Outcome::Close => self.send(now, id, Direction::ToProcess, Piece::End),
+        }
+    }
+    pub(super) fn handle_broker_time(&mut self, now: Duration) {
+        if self.broker.next_deadline().is_some_and(|at| at <= timestamp(now)) {
+            self.broker.handle_time(timestamp(now));
+        }
+        self.flush(now);
+    }
+    /// Delivers what the broker has to say after something happened to it.
+    pub(super) fn flush(&mut self, now: Duration) {
+        for id in self.send_replies(now) {
+            self.serve(now, id);
+        }
+        self.ask_to_be_called(now);
+    }
+    fn ask_to_be_called(&mut self, now: Duration) {
+        let Some(at) = self.broker.next_deadline() else { return };
+        let at = Duration::from_millis(u64::try_from(at.as_millis() - EPOCH_MS).unwrap_or(0)).max(now);
+        if self.events.broker_at().is_none_or(|known| at < known) {
+            self.events.add(at, Event::Broker);
+        }
+    }
+
+    /// Takes a node down, as when its process is killed.
+    pub(super) fn crash(&mut self, now: Duration, node: NodeId, lasts: Duration) -> bool {
+        let others = self.machines.iter().filter(|(id, machine)| **id != node && !machine.is_down).count();
+        let Some(machine) = self.machines.get_mut(&node).filter(|machine| !machine.is_down && others > 0) else {
+            return false;
+        };
+        machine.is_down = true;
+        self.connections_at(node).into_iter().for_each(|id| self.reset(id));
+        self.broker.crash(node);
+        self.events.add(now + lasts, Event::Restart(node));
+        self.flush(now);
+        true
+    }
+    pub(super) fn restart(&mut self, now: Duration, node: NodeId) {
+        if let Some(machine) = self.machines.get_mut(&node) {
+            machine.is_down = false;
+        }
+        self.broker.restart(node);
+        self.flush(now);
+    }
+    pub(super) fn pause(&mut self, now: Duration, node: NodeId, lasts: Duration) -> bool {
+        self.machines.get_mut(&node).is_some_and(|machine| {
+            machine.paused_until = machine.paused_until.max(now + lasts);
+            !machine.is_down
+        })
+    }
+    /// The node forgets its connections, and no word of that gets to the processes.
+    pub(super) fn forget_at(&mut self, node: NodeId) -> bool {
+        let ids = self.connections_at(node);
+        for id in &ids {
+            self.broker.handle_disconnect(*id);
+            if let Some(connection) = self.connections.get_mut(id) {
+                connection.is_forgotten = true;
+            }
+        }
+        !ids.is_empty()
+    }
+    pub(super) fn reset_at(&mut self, node: NodeId) -> bool {
+        let ids = self.connections_at(node);
+        ids.iter().for_each(|id| self.reset(*id));
+        !ids.is_empty()
+    }
+}

@@ -1,0 +1,51 @@
+//! A topic that is deleted and made anew now and then, one who writes to it and one who reads it. Its records are lost with it, so nobody
+//! counts them; but both go on with the new one.
+
+use super::stage::{HEALING, Stage, TROUBLE, until_good};
+use crate::simulation::SimulatedProcess;
+use millstream_client::runtime::{BoxFuture, Runtime, sleep_until, timeout_at};
+use millstream_client::{Client, Consumer, Error, OffsetReset, Producer, ProducerRecord};
+use std::time::Duration;
+
+pub(super) const TOPIC: &str = "renewed";
+pub(super) const PARTITIONS: i32 = 2;
+
+pub(super) fn run(stage: Stage) -> BoxFuture<()> {
+    let process = stage.handle.start_process("renewer");
+    Box::pin(async move { write_and_read(&stage, &process).await })
+}
+
+async fn write_and_read(stage: &Stage, process: &SimulatedProcess) {
+    let runtime = process.runtime();
+    let connect = || process.client().request_timeout(Duration::from_secs(5)).build();
+    let Some(client) = until_good(&*runtime, stage, connect).await else { return };
+    let Some(producer) = until_good(&*runtime, stage, || producer(client.clone())).await else { return };
+    let Some(mut consumer) = until_good(&*runtime, stage, || consumer(client.clone())).await else { return };
+    consumer.assign((0..PARTITIONS).map(|partition| (TOPIC, partition)));
+    while !stage.is_over() {
+        let _ = send(&producer).await;
+        let _ = timeout_at(&*runtime, runtime.now() + Duration::from_secs(4), consumer.poll()).await;
+        sleep_until(&*runtime, runtime.now() + Duration::from_secs(4)).await;
+    }
+    let until = TROUBLE + HEALING + Duration::from_secs(90);
+    let (mut is_written, mut is_read) = (false, false);
+    while stage.handle.now() < until && !(is_written && is_read) {
+        is_written |= send(&producer).await.is_ok();
+        is_read |= polls(&*runtime, &mut consumer).await;
+    }
+    assert!(is_written && is_read, "the topic that was made anew: written {is_written}, read {is_read}");
+}
+
+async fn send(producer: &Producer) -> Result<(), Error> {
+    producer.send(ProducerRecord::to(TOPIC).value("new").partition(0)).await.map(drop)
+}
+async fn polls(runtime: &dyn Runtime, consumer: &mut Consumer) -> bool {
+    let polled = timeout_at(runtime, runtime.now() + Duration::from_secs(3), consumer.poll()).await;
+    polled.is_some_and(|polled| polled.is_ok())
+}
+async fn producer(client: Client) -> Result<Producer, Error> {
+    client.producer().delivery_timeout(Duration::from_secs(10)).max_block(Duration::from_secs(5)).build().await
+}
+async fn consumer(client: Client) -> Result<Consumer, Error> {
+    client.consumer().auto_offset_reset(OffsetReset::Earliest).fetch_max_wait(Duration::from_secs(2)).build().await
+}

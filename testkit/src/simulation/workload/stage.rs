@@ -1,0 +1,223 @@
+//! What all workloads stand on: processes that are killed and start again, clients that write down what they do, and the end of a run.
+
+use crate::checkers::{ClientId, Event, History, Read, TransactionId, Value};
+use crate::simulation::{Fault, Handle, Random, Schedule, SimulatedProcess};
+use millstream_client::Records;
+use millstream_client::runtime::{BoxFuture, Runtime, sleep_until, timeout_at};
+use millstream_protocol::TopicPartition;
+use millstream_state::fs::MemoryFs;
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// How long things go wrong, in simulated time.
+pub(super) const TROUBLE: Duration = Duration::from_secs(600);
+/// How long after that the last fault has healed.
+pub(super) const HEALING: Duration = Duration::from_secs(30);
+/// How long after the trouble the last record is written, or has failed.
+pub(super) const WRITTEN: Duration = Duration::from_secs(45);
+/// How long readers have after that until they must have read everything.
+pub(super) const CATCH_UP: Duration = Duration::from_secs(240);
+
+/// What all parts of a workload share. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Stage {
+    pub(super) handle: Handle,
+    /// What the workload itself runs on, which nothing happens to.
+    pub(super) runtime: Arc<dyn Runtime>,
+    process: SimulatedProcess,
+    history: Arc<Mutex<History>>,
+    next: Arc<AtomicU64>,
+    process_faults: Arc<Schedule>,
+}
+
+impl Stage {
+    pub(super) fn new(handle: Handle, process_faults: Schedule) -> Self {
+        let process = handle.start_process("workload");
+        let runtime = process.runtime();
+        let next = Arc::new(AtomicU64::new(1));
+        Self { handle, runtime, process, history: Arc::default(), next, process_faults: Arc::new(process_faults) }
+    }
+    /// A number that nothing else has.
+    pub(super) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+    /// Writes down what a client did or saw.
+    pub(super) fn note(&self, client: ClientId, event: Event) {
+        let now = self.handle.now();
+        self.lock().add(now, client, event);
+    }
+    pub(super) fn lock(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// Runs all of them beside each other, to their ends.
+    pub(super) async fn all(&self, tasks: Vec<BoxFuture<()>>) {
+        let start = |task: BoxFuture<()>| {
+            let (done, is_done) = oneshot::channel();
+            self.process.spawn(async move {
+                task.await;
+                let _ = done.send(());
+            });
+            is_done
+        };
+        let running: Vec<_> = tasks.into_iter().map(start).collect();
+        for task in running {
+            let _ = task.await;
+        }
+    }
+    /// Whether it is time to end.
+    pub(super) fn is_over(&self) -> bool {
+        self.handle.now() >= TROUBLE
+    }
+    pub(super) fn instant(&self, at: Duration) -> Instant {
+        self.runtime.now() + at.saturating_sub(self.handle.now())
+    }
+    pub(super) async fn sleep_until(&self, at: Duration) {
+        sleep_until(&*self.runtime, self.instant(at)).await;
+    }
+
+    /// Runs a process without a disk.
+    pub(super) async fn supervise(
+        &self,
+        index: usize,
+        host: String,
+        body: impl Fn(SimulatedProcess, usize) -> BoxFuture<()> + Send + Sync,
+    ) {
+        self.supervise_on(index, host, None, body).await;
+    }
+    /// Runs a process: kills it when its faults say so, and starts it again until it has ended by itself.
+    pub(super) async fn supervise_on(
+        &self,
+        index: usize,
+        host: String,
+        disk: Option<MemoryFs>,
+        body: impl Fn(SimulatedProcess, usize) -> BoxFuture<()> + Send + Sync,
+    ) {
+        let own = |fault: &Fault| matches!(fault, Fault::Kill(of, _) | Fault::DiskFailure(of, ..) | Fault::PowerLoss(of, ..) if *of == index);
+        let mut faults = self.process_faults.iter().filter(|(_, fault)| own(fault));
+        for life in 0.. {
+            let process = self.handle.start_process(&host);
+            let (done, mut is_done) = oneshot::channel();
+            let main = body(process.clone(), life);
+            process.spawn(async move {
+                main.await;
+                let _ = done.send(());
+            });
+            loop {
+                let Some((at, fault)) = faults.next() else {
+                    let _ = is_done.await;
+                    return process.kill();
+                };
+                if timeout_at(&*self.runtime, self.instant(*at), &mut is_done).await.is_some() {
+                    return process.kill();
+                }
+                if self.strike(&process, disk.as_ref(), fault).await {
+                    break;
+                }
+            }
+        }
+    }
+    /// Lets something happen to a process; says whether it has to be started again.
+    async fn strike(&self, process: &SimulatedProcess, disk: Option<&MemoryFs>, fault: &Fault) -> bool {
+        let (Fault::Kill(_, lasts) | Fault::DiskFailure(_, _, lasts) | Fault::PowerLoss(_, _, lasts)) = fault else {
+            return false;
+        };
+        let kills = !matches!(fault, Fault::DiskFailure(..));
+        if kills {
+            // What the dying process still does no longer reaches its disk.
+            disk.into_iter().for_each(|disk| disk.fail_from(disk.operations(), ErrorKind::Other));
+            process.kill();
+        }
+        disk.into_iter().for_each(|disk| super::counting::strike(disk, fault));
+        self.handle.count(fault);
+        sleep_until(&*self.runtime, self.runtime.now() + *lasts).await;
+        disk.into_iter().for_each(MemoryFs::heal);
+        kills
+    }
+}
+
+/// A client that writes down what it does.
+#[derive(Debug, Clone)]
+pub(super) struct Scribe {
+    pub(super) stage: Stage,
+    pub(super) client: ClientId,
+}
+impl Scribe {
+    pub(super) fn new(stage: &Stage) -> Self {
+        Self { stage: stage.clone(), client: stage.number().into() }
+    }
+    pub(super) fn note(&self, event: Event) {
+        self.stage.note(self.client, event);
+    }
+    /// A new value that is about to be sent, and the bytes that carry it.
+    pub(super) fn send(
+        &self,
+        partition: &TopicPartition,
+        transaction: Option<TransactionId>,
+        padding: usize,
+    ) -> (Value, Vec<u8>) {
+        let value = self.stage.number();
+        let mut bytes = value.to_be_bytes().to_vec();
+        bytes.resize(8 + padding, b'.');
+        self.note(Event::Send { value, partition: partition.clone(), transaction, bytes: bytes.len() });
+        (value, bytes)
+    }
+    /// What a poll brought.
+    pub(super) fn polled(&self, records: &Records, transaction: Option<TransactionId>) {
+        let read = |record: millstream_client::RecordRef<'_>| {
+            Some(Read::new(
+                TopicPartition::new(record.topic(), record.partition()),
+                record.offset().get(),
+                value_of(record.value()?)?,
+            ))
+        };
+        let records: Vec<Read> = records.iter().filter_map(read).collect();
+        if !records.is_empty() {
+            self.note(Event::Polled { records, transaction, read_committed: true });
+        }
+    }
+}
+
+/// Writes down that a client is gone, however it ends.
+#[derive(Debug)]
+pub(super) struct Life(pub(super) Scribe);
+impl Drop for Life {
+    fn drop(&mut self) {
+        self.0.note(Event::Gone);
+    }
+}
+
+/// The value that a record carries.
+pub(crate) fn value_of(bytes: &[u8]) -> Option<Value> {
+    Some(u64::from_be_bytes(*bytes.first_chunk()?))
+}
+
+/// Waits for a while, as long as the seed says.
+pub(super) async fn pause(runtime: &dyn Runtime, random: &mut Random, most: Duration) {
+    let wait = random.between(Duration::ZERO, most);
+    sleep_until(runtime, runtime.now() + wait).await;
+}
+
+/// Asks until the answer is good, or it is time to end.
+pub(super) async fn until_good<T, F>(
+    runtime: &dyn Runtime,
+    stage: &Stage,
+    mut ask: impl FnMut() -> F + Send,
+) -> Option<T>
+where
+    F: Future<Output = Result<T, millstream_client::Error>> + Send,
+{
+    while stage.handle.now() < TROUBLE + HEALING + CATCH_UP {
+        match ask().await {
+            Ok(answer) => return Some(answer),
+            Err(error) => {
+                let kind = error.kind();
+                assert!(kind != millstream_client::ErrorKind::Misuse, "{error}");
+                sleep_until(runtime, runtime.now() + Duration::from_secs(1)).await;
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,5 @@
+//! The simulator itself: it tells the same from the same seed, and its checkers find what they are there to find.
+
+mod checkers;
+mod determinism;
+mod planted;
