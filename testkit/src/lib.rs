@@ -9,7 +9,7 @@ pub mod faults;
 mod network;
 #[cfg(feature = "server")]
 pub mod server;
-#[cfg(feature = "driver")]
+#[cfg(feature = "simulation")]
 pub mod simulation;
 
 pub use broker::SecurityProtocol;

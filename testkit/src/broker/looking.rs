@@ -15,16 +15,19 @@ impl Broker {
         self.topics.find(topic).is_some()
     }
     /// Where a partition's log begins and ends.
+    #[cfg(feature = "simulation")]
     pub(crate) fn span(&self, topic: &str, partition: i32) -> Option<(i64, i64)> {
         let index = usize::try_from(partition).ok()?;
         let log = &self.topics.find(topic)?.partitions.get(index)?.log;
         Some((log.start(), log.end()))
     }
     /// What a group has committed for a partition.
+    #[cfg(feature = "simulation")]
     pub(crate) fn committed_offset(&self, group: &str, topic: &str, partition: i32) -> Option<i64> {
         let key = (StrBytes::from_string(topic.to_owned()), partition);
         self.groups.find(group)?.offsets.find(&key).map(|committed| committed.offset)
     }
+    #[cfg(feature = "simulation")]
     pub(crate) fn partition_count(&self, topic: &str) -> i32 {
         self.topics.find(topic).and_then(|topic| i32::try_from(topic.partitions.len()).ok()).unwrap_or(0)
     }

@@ -5,7 +5,7 @@ use crate::broker::Broker;
 use crate::broker::call::{Call, ConnectionId};
 use crate::broker::timers::TimerKey;
 use crate::broker::topics::PartitionKey;
-use hashbrown::HashMap;
+use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::produce_response::PartitionProduceResponse;
 use millstream_protocol::messages::{ProduceRequest, ProduceResponse};
 use millstream_protocol::{ErrorCode, NodeId, Timestamp};

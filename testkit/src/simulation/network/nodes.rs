@@ -110,6 +110,12 @@ impl Network {
                 self.trace.garbage(now, process, id, node, (api, version), &bytes);
                 self.send(now, id, Direction::ToProcess, Piece::Bytes(bytes));
             }
+            Outcome::Last(frame) => {
+                let bytes = frame.to_bytes();
+                self.trace.response(now, process, id, node, (api, version), &bytes);
+                self.send(now, id, Direction::ToProcess, Piece::Bytes(bytes));
+                self.send(now, id, Direction::ToProcess, Piece::End);
+            }
             Outcome::Silence => {}
             Outcome::Close => self.send(now, id, Direction::ToProcess, Piece::End),
         }
