@@ -8,6 +8,8 @@ use millstream_protocol::{ApiKey, ErrorCode, NodeId, frame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
+/// How often in a row batches go again too soon before that is called a loop.
+const IN_A_ROW: usize = 3;
 /// How long connections are counted together.
 const WHILE: Duration = Duration::from_secs(10);
 
@@ -29,6 +31,8 @@ struct Wire {
     in_flight: BTreeMap<u64, VecDeque<Vec<LaneKey>>>,
     /// Where a node refused batches, since when. Those behind the first go again with it, however late they were refused.
     refused: BTreeMap<(NodeId, LaneKey), Duration>,
+    /// How often in a row batches went again too soon.
+    quick: BTreeMap<(NodeId, LaneKey), usize>,
     /// Partitions that a node said it does not lead, and how often it was sent to since the client heard news of leaders.
     not_led: BTreeMap<(ClientId, NodeId, String), usize>,
     /// When connections were first used, of a client to a node.
@@ -90,7 +94,10 @@ impl Wire {
             let key = (header.producer_id, header.producer_epoch, partition.clone());
             if let Some(since) = self.refused.remove(&(node, key.clone())) {
                 let waited = at.saturating_sub(since);
-                if waited < policy.retry_backoff {
+                let quick = self.quick.entry((node, key.clone())).or_default();
+                *quick = if waited < policy.retry_backoff { *quick + 1 } else { 0 };
+                // A batch that failed with the one before it goes again with it, and so does what was on its way meanwhile.
+                if *quick >= IN_A_ROW {
                     texts.push(format!("{client:?} sent {key:?} to node {node} again after {waited:?}, at {at:?}"));
                 }
             }

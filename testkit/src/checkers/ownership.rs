@@ -37,9 +37,9 @@ impl Owners {
                 partitions.iter().filter_map(|partition| self.revoke(at, client, partition)).collect()
             }
             Event::Lost { partitions } => {
-                for partition in partitions {
-                    let key = self.take(client, partition);
-                    key.into_iter().for_each(|key| _ = self.early.remove(&(key, client)));
+                for key in partitions.iter().filter_map(|partition| self.take(client, partition)) {
+                    // Neither who lost it nor who had it only until it was told of its loss is in the way of the other.
+                    self.early.retain(|(of, had), (got, _)| *of != key || (*had != client && *got != client));
                 }
                 Vec::new()
             }
