@@ -37,7 +37,8 @@ impl Owners {
                 partitions.iter().filter_map(|partition| self.revoke(at, client, partition)).collect()
             }
             Event::Lost { partitions } => {
-                for key in partitions.iter().filter_map(|partition| self.take(client, partition)) {
+                for partition in partitions {
+                    let Some(key) = self.take(client, partition) else { continue };
                     // Neither who lost it nor who had it only until it was told of its loss is in the way of the other.
                     self.early.retain(|(of, had), (got, _)| *of != key || (*had != client && *got != client));
                 }
