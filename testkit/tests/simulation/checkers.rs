@@ -73,7 +73,7 @@ impl Told {
         self
     }
     #[track_caller]
-    fn is_right(self) {
+    fn passes(self) {
         let found = check(&self.0);
         assert!(found.is_empty(), "{found:?}");
     }
@@ -90,13 +90,13 @@ fn two_written() -> Told {
 
 #[test]
 fn k1_a_record_that_readers_pass_over_is_lost() {
-    two_written().polled(&[(0, 10), (1, 11)]).is_right();
+    two_written().polled(&[(0, 10), (1, 11)]).passes();
     two_written().polled(&[(1, 11)]).has(Checker::K1, "lost-write");
 }
 
 #[test]
 fn k2_a_record_that_is_never_read_is_unseen() {
-    two_written().polled(&[(0, 10)]).is_right();
+    two_written().polled(&[(0, 10)]).passes();
     two_written().polled(&[(0, 10)]).read_whole().has(Checker::K2, "unseen");
 }
 
@@ -113,11 +113,11 @@ fn k4_two_values_at_one_place_are_inconsistent() {
 #[test]
 fn k5_what_was_aborted_or_failed_is_not_read() {
     let told = |outcome| Told::default().sent_in(10, Some(7)).acked(10, 0).ended(7, outcome).polled(&[(0, 10)]);
-    told(Ended::Committed).is_right();
+    told(Ended::Committed).passes();
     told(Ended::Aborted).has(Checker::K5, "G1a");
     let failed =
         |in_doubt| Told::default().sent(10).then(WRITER, Event::SendFailed { value: 10, in_doubt }).polled(&[(0, 10)]);
-    failed(true).is_right();
+    failed(true).passes();
     failed(false).has(Checker::K5, "G1a");
 }
 
@@ -130,7 +130,7 @@ fn k5_nothing_is_read_before_its_commit_is_asked_for() {
 #[test]
 fn k6_a_reader_neither_skips_nor_goes_back() {
     let three = || two_written().sent(12).acked(12, 2);
-    three().polled(&[(0, 10), (1, 11)]).polled(&[(2, 12)]).is_right();
+    three().polled(&[(0, 10), (1, 11)]).polled(&[(2, 12)]).passes();
     three().polled(&[(0, 10), (2, 12)]).polled_in(OTHER, &[(1, 11)], None).has(Checker::K6, "poll-skip");
     three().polled(&[(1, 11), (0, 10)]).has(Checker::K6, "nonmonotonic-poll");
     let inside =
@@ -138,7 +138,7 @@ fn k6_a_reader_neither_skips_nor_goes_back() {
     inside(&[(0, 10), (2, 12)]).has(Checker::K6, "int-poll-skip");
     inside(&[(1, 11), (0, 10)]).has(Checker::K6, "int-nonmonotonic-poll");
     let sought = three().polled(&[(1, 11)]).then(READER, Event::Sought { partition: place() });
-    sought.polled(&[(0, 10), (1, 11), (2, 12)]).is_right();
+    sought.polled(&[(0, 10), (1, 11), (2, 12)]).passes();
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn k8_transactions_do_not_read_from_each_other_in_a_circle() {
         let told = Told::default().sent_in(10, Some(1)).acked(10, 0).sent_in(11, Some(2)).acked(11, 1);
         told.ended(1, Ended::Committed).ended(2, Ended::Committed)
     };
-    base().polled_in(READER, &[(0, 10)], Some(2)).is_right();
+    base().polled_in(READER, &[(0, 10)], Some(2)).passes();
     let circle = base().polled_in(READER, &[(0, 10)], Some(2)).polled_in(OTHER, &[(1, 11)], Some(1));
     circle.has(Checker::K8, "G1c");
 }
@@ -169,7 +169,7 @@ fn k9_each_input_is_consumed_once() {
             Some(transaction),
         )
     };
-    by(OTHER, 2).ended(2, Ended::Aborted).is_right();
+    by(OTHER, 2).ended(2, Ended::Aborted).passes();
     by(OTHER, 2).ended(2, Ended::Committed).has(Checker::K9, "consumed-twice");
     let half = two_written().polled_in(READER, &[(0, 10)], Some(1)).ended(1, Ended::Committed);
     half.polled_in(OTHER, &[(1, 11)], Some(2))
@@ -201,7 +201,7 @@ fn told(at: u64, kind: FrameKind, api: ApiKey, version: i16, payload: Bytes) -> 
 #[test]
 fn k10_sequences_have_no_gap_and_one_meaning() {
     let frames = |frames: Vec<Frame>| Told::default().frames(frames);
-    frames(vec![produce(1, 0, "a"), produce(2, 1, "b"), produce(3, 0, "a")]).is_right();
+    frames(vec![produce(1, 0, "a"), produce(2, 1, "b"), produce(3, 0, "a")]).passes();
     frames(vec![produce(1, 0, "a"), produce(2, 2, "b")]).has(Checker::K10, "sequence");
     frames(vec![produce(1, 0, "a"), produce(2, 0, "b")]).has(Checker::K10, "sequence");
 }
@@ -209,7 +209,7 @@ fn k10_sequences_have_no_gap_and_one_meaning() {
 #[test]
 fn k11_commits_go_forward_up_to_what_was_read_and_are_the_owner_s() {
     let read = || two_written().assigned(READER, 1).polled(&[(0, 10), (1, 11)]);
-    read().committed(READER, 1).committed(READER, 2).is_right();
+    read().committed(READER, 1).committed(READER, 2).passes();
     read().committed(READER, 2).committed(READER, 1).has(Checker::K11, "commit");
     read().committed(READER, 3).has(Checker::K11, "commit");
     let lost = read().then(READER, Event::Lost { partitions: vec![place()] });
@@ -219,7 +219,7 @@ fn k11_commits_go_forward_up_to_what_was_read_and_are_the_owner_s() {
 #[test]
 fn k12_a_partition_has_one_owner() {
     let revoked = |told: Told| told.then(READER, Event::Revoked { partitions: vec![place()] });
-    revoked(Told::default().assigned(READER, 1)).assigned(OTHER, 2).is_right();
+    revoked(Told::default().assigned(READER, 1)).assigned(OTHER, 2).passes();
     revoked(Told::default().assigned(READER, 1).assigned(OTHER, 2)).has(Checker::K12, "ownership");
     Told::default().assigned(READER, 1).assigned(OTHER, 1).has(Checker::K12, "ownership");
     let stranger = two_written().assigned(READER, 1).then(READER, Event::Lost { partitions: vec![place()] });
@@ -228,7 +228,7 @@ fn k12_a_partition_has_one_owner() {
 
 #[test]
 fn k13_each_send_is_resolved_once_and_none_after_the_end() {
-    two_written().then(WRITER, Event::Closed).is_right();
+    two_written().then(WRITER, Event::Closed).passes();
     Told::default().sent(10).acked(10, 0).acked(10, 0).has(Checker::K13, "resolution");
     Told::default().sent(10).then(WRITER, Event::Closed).has(Checker::K13, "resolution");
     Told::default().sent(10).then(WRITER, Event::Closed).acked(10, 0).has(Checker::K13, "resolution");
@@ -236,7 +236,7 @@ fn k13_each_send_is_resolved_once_and_none_after_the_end() {
 
 #[test]
 fn k14_positions_grow_and_committed_records_alone_are_read() {
-    two_written().polled(&[(0, 10), (1, 11)]).log(&[(0, 10), (1, 11)]).is_right();
+    two_written().polled(&[(0, 10), (1, 11)]).log(&[(0, 10), (1, 11)]).passes();
     two_written().polled(&[(0, 10), (0, 10)]).has(Checker::K14, "position");
     two_written().polled(&[(0, 10), (1, 11)]).log(&[(0, 10)]).has(Checker::K14, "position");
 }
@@ -244,7 +244,7 @@ fn k14_positions_grow_and_committed_records_alone_are_read() {
 #[test]
 fn k15_few_requests_are_in_flight() {
     let many = |count| Told::default().frames((0..count).map(|index| produce(1, index, "x")).collect());
-    many(5).is_right();
+    many(5).passes();
     many(6).has(Checker::K15, "hygiene");
 }
 
@@ -261,21 +261,21 @@ fn k15_heartbeats_come_in_time() {
         ];
         Told::default().frames(frames)
     };
-    beats(4).is_right();
+    beats(4).passes();
     beats(20).has(Checker::K15, "hygiene");
 }
 
 #[test]
 fn k16_a_producer_holds_no_more_than_it_may() {
     let limited = |bytes| Told::default().then(WRITER, Event::MemoryLimit(bytes)).sent(10).sent(11);
-    limited(20).is_right();
+    limited(20).passes();
     limited(19).has(Checker::K16, "memory");
 }
 
 #[test]
 fn k17_all_is_read_soon_after_the_last_fault() {
     let healed = || Told::default().then(OTHER, Event::Healed);
-    healed().then(OTHER, Event::CaughtUp).is_right();
+    healed().then(OTHER, Event::CaughtUp).passes();
     healed().has(Checker::K17, "liveness");
     let late = (0..200).fold(healed(), |told, _| told.then(OTHER, Event::Gone));
     late.then(OTHER, Event::CaughtUp).has(Checker::K17, "liveness");
@@ -286,7 +286,7 @@ fn k18_every_frame_is_read_and_written_again() {
     let request = frame::encode_request(4, 1, Some("me"), &HeartbeatRequest::default());
     let payload = request.expect("it can be written").payload();
     let with = |payload| Told::default().frames(vec![told(1, FrameKind::Request, ApiKey::HEARTBEAT, 4, payload)]);
-    with(payload.clone()).is_right();
+    with(payload.clone()).passes();
     with(payload.slice(..payload.len() - 2)).has(Checker::K18, "codec");
     with([&payload[..], b"more"].concat().into()).has(Checker::K18, "codec");
 }
