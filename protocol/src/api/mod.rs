@@ -124,7 +124,7 @@ pub fn stable(api: ApiKey) -> Option<VersionRange> {
     row(api).map(Row::stable)
 }
 
-/// Every API that this crate speaks, with its [stable](stable) versions, by key.
+/// Every API that this crate speaks, with its stable versions (see [`stable`]), by key.
 #[must_use]
 pub fn all() -> impl ExactSizeIterator<Item = (ApiKey, VersionRange)> + Clone {
     TABLE.iter().map(|row| (row.key, row.stable()))
