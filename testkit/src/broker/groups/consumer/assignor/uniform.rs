@@ -13,13 +13,16 @@ pub(super) fn assign(members: &[Subscriber], sizes: &BTreeMap<Uuid, i32>) -> Tar
     let (share, mut extra) = (total / count, total % count);
     let mut targets = Targets::new();
     let mut unfilled: Vec<(StrBytes, i32)> = Vec::new();
-    for member in members {
-        let mut quota = share;
-        if extra > 0 {
-            extra -= 1;
-            quota += 1;
-        }
+    for (left, member) in (1..=count).rev().zip(members) {
+        let mut has_extra = extra > 0;
+        let mut quota = share + i32::from(has_extra);
         targets.insert(member.id.clone(), keep(member, &first.topics, &mut quota, &mut free));
+        // One more than the share is for who has it already, as long as others are left who may take it.
+        if quota > 0 && has_extra && left > extra {
+            quota -= 1;
+            has_extra = false;
+        }
+        extra -= i32::from(has_extra);
         unfilled.push((member.id.clone(), quota));
     }
     for (id, quota) in unfilled {
