@@ -109,7 +109,8 @@ async fn a_broker_that_is_too_old_to_write_to_is_named_with_its_versions() {
     assert_eq!(
         broker.anonymous(&whole(&error)),
         "write a record, partition t-0: node 1: the broker offers Produce 0–2, and this call needs version \
-         3–12; upgrade the broker"
+         3–12; Kafka 4.0 dropped older ones (KIP-896), and this crate has what Kafka 4.4 has; upgrade the broker to \
+         Kafka 2.1 or later"
     );
     assert_eq!(error.kind(), ErrorKind::Unsupported);
 }
@@ -136,8 +137,9 @@ async fn a_broker_that_is_too_old_to_read_from_is_named_with_its_versions() {
     let error = within("an error", consumer.poll()).await.expect_err("too old");
     assert_eq!(
         broker.anonymous(&whole(&error)),
-        "look up offsets, node 1: the broker offers ListOffsets 0, and this call needs version 1–10; \
-         upgrade the broker"
+        "look up offsets, node 1: the broker offers ListOffsets 0, and this call needs version 1–11; \
+         Kafka 4.0 dropped older ones (KIP-896), and this crate has what Kafka 4.4 has; upgrade the broker to Kafka \
+         2.1 or later"
     );
     assert_eq!(error.kind(), ErrorKind::Unsupported);
 }
