@@ -1,9 +1,33 @@
 #![doc = include_str!("../README.md")]
+// Nothing that came from bytes may end the process, or be cut to fewer bits.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss
+    )
+)]
+// Without either half of the messages there are ids, records and codecs, and nobody calls what messages need.
+#![cfg_attr(
+    not(any(feature = "client", feature = "broker")),
+    allow(dead_code, unused_imports, unused_macros, reason = "what only messages need")
+)]
 
 pub mod api;
 mod api_key;
 mod buffers;
 mod codec;
+#[allow(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "lengths and tables that the codec itself made; what it reads is taken by checked cuts"
+)]
 pub mod compression;
 pub mod embedded;
 mod error_code;
@@ -17,8 +41,16 @@ mod ids;
 #[path = "../tests/wire/memory.rs"]
 mod memory;
 pub mod messages;
+#[allow(clippy::cast_possible_truncation, reason = "Kafka hashes the low 32 bits of a key's length")]
 mod murmur2;
 pub mod picture;
+#[allow(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "numbers masked to their width, and places inside of what was measured before"
+)]
 pub mod record;
 #[cfg(test)]
 mod sampled;

@@ -3,6 +3,8 @@
 
 #[path = "../examples/generate-guard/embedded.rs"]
 mod embedded;
+#[path = "../examples/generate-guard/foreign.rs"]
+mod foreign;
 #[path = "../examples/generate-guard/messages.rs"]
 mod messages;
 #[path = "../examples/generate-guard/render.rs"]
@@ -26,6 +28,7 @@ fn the_tables_are_what_the_generator_makes() {
     let schemas = schema::read_all(Path::new(&schemas)).expect("the schemas are readable");
     check("src/guard/shapes", &render::files(&schemas).expect("the schemas can be rendered"));
     check("src/messages/generated", &messages::files(&schemas).expect("the schemas can be rendered"));
+    check("src/messages/foreign/types", &foreign::files(&schemas).expect("the schemas can be rendered"));
     check("src/embedded/schemas", &embedded::files(&schemas).expect("the schemas can be rendered"));
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api/table.rs");
     let found = std::fs::read_to_string(table).expect("readable");

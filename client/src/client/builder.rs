@@ -6,6 +6,8 @@ use crate::config::{ConfigError, options};
 use crate::net::parse_bootstrap;
 use crate::runtime::{Runtime, TokioRuntime};
 use crate::{Error, Properties};
+use millstream_client_core::connection::ConnectionOptions;
+use millstream_protocol::frame::Limits;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use std::time::Duration;
 pub struct ClientBuilder {
     options: ClientOptions,
     runtime: Option<Arc<dyn Runtime>>,
+    limits: Limits,
     problem: Option<ConfigError>,
 }
 
@@ -57,7 +60,7 @@ impl ClientBuilder {
         Self::empty().bootstrap_servers(bootstrap_servers)
     }
     pub(crate) fn empty() -> Self {
-        Self { options: ClientOptions::default(), runtime: None, problem: None }
+        Self { options: ClientOptions::default(), runtime: None, limits: ConnectionOptions::limits(), problem: None }
     }
     pub(super) fn from_properties(properties: &Properties) -> Self {
         properties.iter().fold(Self::empty(), |builder, (key, value)| builder.set(key, value))
@@ -67,6 +70,12 @@ impl ClientBuilder {
     pub fn set(mut self, key: &str, value: &str) -> Self {
         let set = self.try_set(key, value).unwrap_or_else(|| crate::config::check_foreign(key));
         self.problem = self.problem.or(set.err());
+        self
+    }
+    /// How large a broker's answer may be, and what reading it may cost: answers beyond are refused, and their connection
+    /// ends. The default takes frames of up to 256 MiB.
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
     /// Runs on another runtime than the one that the caller is in.
@@ -101,7 +110,7 @@ impl ClientBuilder {
             Some(runtime) => runtime,
             None => Arc::new(TokioRuntime::current()?),
         };
-        Ok(Client::start(Hub::new(self.options, bootstrap, runtime)))
+        Ok(Client::start(Hub::new(self.options, bootstrap, runtime, self.limits)))
     }
 
     pub(crate) fn try_set(&mut self, key: &str, value: &str) -> Option<Result<(), ConfigError>> {

@@ -9,6 +9,7 @@ use millstream_client_core::backoff::{Backoff, Random};
 use millstream_client_core::cluster::{
     Broker, Cluster, Coordinators, Creation, Image, LeaderHint, RefreshOptions, Topic,
 };
+use millstream_protocol::frame::Limits;
 use millstream_protocol::{ErrorCode, TopicName};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -29,7 +30,12 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    pub(super) fn new(options: ClientOptions, bootstrap: Vec<Address>, runtime: Arc<dyn Runtime>) -> Self {
+    pub(super) fn new(
+        options: ClientOptions,
+        bootstrap: Vec<Address>,
+        runtime: Arc<dyn Runtime>,
+        limits: Limits,
+    ) -> Self {
         let world = Arc::new(World {
             runtime: Arc::clone(&runtime),
             client_id: options.client_id.clone(),
@@ -37,6 +43,7 @@ impl Hub {
             request_timeout: options.request_timeout,
             reconnect_backoff: options.reconnect_backoff,
             reconnect_backoff_max: options.reconnect_backoff_max,
+            limits,
             bootstrap,
             image: Mutex::default(),
             features: Mutex::default(),
@@ -62,7 +69,7 @@ impl Hub {
     }
     /// Another one for the same cluster, that starts with the same picture.
     pub(super) fn beside(other: &Self, runtime: Arc<dyn Runtime>) -> Self {
-        let hub = Self::new(other.options.clone(), other.world.bootstrap.clone(), runtime);
+        let hub = Self::new(other.options.clone(), other.world.bootstrap.clone(), runtime, other.world.limits);
         let brokers = other.image().brokers().map(|broker| Broker::clone(broker)).collect();
         hub.handle_hints(&[], brokers);
         hub

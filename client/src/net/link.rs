@@ -12,7 +12,7 @@ use millstream_client_core::backoff::{Backoff, Random};
 use millstream_client_core::connection::{
     Broken, ClosedDuring, Connection, ConnectionOptions, Event, Outgoing, RequestId,
 };
-use millstream_protocol::frame::{self, EncodeError, Frame};
+use millstream_protocol::frame::{self, Decoder, EncodeError, Frame};
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::Request;
 use std::future::{Future, poll_fn};
@@ -46,6 +46,7 @@ pub(crate) struct Reply<T> {
 pub(crate) struct Link {
     commands: mpsc::Sender<Command>,
     request_timeout: Duration,
+    decoder: Decoder,
     _task: Task,
 }
 
@@ -54,8 +55,9 @@ impl Link {
         let (commands, inbox) = mpsc::channel(QUEUE);
         let runtime = Arc::clone(&world.runtime);
         let request_timeout = world.request_timeout;
+        let decoder = Decoder::new(world.limits);
         let task = runtime.spawn(Box::pin(Driver::new(world, place, inbox).run()));
-        Self { commands, request_timeout, _task: task }
+        Self { commands, request_timeout, decoder, _task: task }
     }
     /// How long a request may take unless it says otherwise.
     pub(crate) const fn request_timeout(&self) -> Duration {
@@ -77,14 +79,15 @@ impl Link {
         let encode: Encode =
             Box::new(|version, id, client| frame::encode_request(version, id, Some(client), &build(version)));
         let taken = self.commands.try_send(Command::Send { outgoing, encode, answer });
-        let commands = self.commands.downgrade();
+        let (commands, decoder) = (self.commands.downgrade(), self.decoder);
         async move {
             taken.map_err(|error| match error {
                 mpsc::error::TrySendError::Full(_) => RequestError::Overloaded,
                 mpsc::error::TrySendError::Closed(_) => RequestError::Closed,
             })?;
             let (version, payload) = answered.await.map_err(|_| RequestError::Closed)??;
-            let (_, body) = frame::decode_response::<R>(version, payload)
+            let (_, body) = decoder
+                .response::<R>(version, payload)
                 .map_err(|error| RequestError::Malformed(super::error::Whole(&error).to_string()))?;
             let pause = body.throttle_time();
             if !pause.is_zero()
@@ -168,6 +171,7 @@ impl Driver {
         let address = self.world.address(self.place)?;
         let socket = dial(&*self.world.runtime, &address, self.world.setup_timeout).await?;
         let mut options = ConnectionOptions::new(self.world.client_id.as_str());
+        options.limits = self.world.limits;
         options.setup_timeout = self.world.setup_timeout;
         if self.setup_closes >= SETUP_CLOSES {
             self.setup_closes = 0;

@@ -6,6 +6,7 @@ use crate::runtime::Runtime;
 use millstream_client_core::cluster::Image;
 use millstream_client_core::connection::Versions;
 use millstream_protocol::NodeId;
+use millstream_protocol::frame::Limits;
 use millstream_protocol::hash::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,6 +55,7 @@ pub(crate) struct World {
     pub(crate) request_timeout: Duration,
     pub(crate) reconnect_backoff: Duration,
     pub(crate) reconnect_backoff_max: Duration,
+    pub(crate) limits: Limits,
     pub(crate) bootstrap: Vec<Address>,
     pub(crate) image: Mutex<Arc<Image>>,
     pub(crate) features: Mutex<Features>,

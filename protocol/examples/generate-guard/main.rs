@@ -10,6 +10,7 @@
 //! ```
 
 mod embedded;
+mod foreign;
 mod messages;
 mod render;
 mod schema;
@@ -28,6 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let schemas = schema::read_all(&schemas)?;
     write(&source.join("guard/shapes"), &render::files(&schemas)?)?;
     write(&source.join("messages/generated"), &messages::files(&schemas)?)?;
+    write(&source.join("messages/foreign/types"), &foreign::files(&schemas)?)?;
     write(&source.join("embedded/schemas"), &embedded::files(&schemas)?)?;
     std::fs::write(source.join("api/table.rs"), table::file(&schemas)?)?;
     Ok(())

@@ -103,6 +103,9 @@ impl Writer<'_> {
         if let Some((tagged, tag)) = field.tagged {
             write!(text, ".tagged({}, {tag})", spanned(tagged))?;
         }
+        if field.ignorable {
+            text += ".ignorable()";
+        }
         Ok(text)
     }
 

@@ -147,7 +147,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn primitive(kind: &str, entity: Option<&str>) -> Option<&'static str> {
+pub(crate) fn primitive(kind: &str, entity: Option<&str>) -> Option<&'static str> {
     Some(match (kind, entity) {
         ("string", Some("topicName")) => "TopicName",
         ("string", Some("groupId")) => "GroupId",
@@ -191,7 +191,7 @@ fn empty(kind: &str) -> String {
     if kind.starts_with("Vec<") { "Vec::new()".to_owned() } else { format!("{kind}::default()") }
 }
 
-fn covers(outer: Span, inner: Span) -> bool {
+pub(crate) fn covers(outer: Span, inner: Span) -> bool {
     outer.intersect(inner) == Some(inner)
 }
 

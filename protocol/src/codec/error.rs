@@ -47,9 +47,6 @@ impl Malformed {
         self.0.path.insert_str(0, outer);
         self
     }
-    pub(crate) fn has_offset(&self) -> bool {
-        self.0.offset.is_some()
-    }
     /// How many bytes after the body's first, if anybody knew it.
     pub(crate) const fn offset(&self) -> Option<usize> {
         self.0.offset

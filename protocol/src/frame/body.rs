@@ -71,11 +71,8 @@ impl Kind {
         if self.api == ApiKey::SASL_AUTHENTICATE { malformed } else { malformed.within(body) }
     }
 
-    /// A better reason than the decoder's, if that does not know the field.
+    /// Where the text that a decoder refused begins, rather than where it gave up.
     fn explain(self, shape: &guard::Shape, body: &[u8], limits: &Limits, refused: Malformed) -> Malformed {
-        if refused.field().is_some() && refused.has_offset() {
-            return refused;
-        }
         guard::explain(shape, self.version, body, limits).unwrap_or(refused)
     }
 }

@@ -5,7 +5,12 @@ use super::{DecodeError, FrameBuffer, Limits};
 use crate::ApiKey;
 #[cfg(feature = "client")]
 use crate::codec::ResponseBody;
-use crate::messages::{Request, RequestKind, ResponseKind};
+#[cfg(any(feature = "client", feature = "broker"))]
+use crate::messages::Request;
+#[cfg(feature = "broker")]
+use crate::messages::RequestKind;
+#[cfg(feature = "client")]
+use crate::messages::ResponseKind;
 use bytes::Bytes;
 
 /// Reads messages, once the guard has walked over their bytes, within [`Limits`].

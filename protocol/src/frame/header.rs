@@ -95,6 +95,7 @@ pub struct FrameTooShort {
 }
 
 /// Reads a response's header and returns the correlation id and how many bytes the header has.
+#[cfg(feature = "client")]
 pub(super) fn read_response_header(api: ApiKey, version: i16, payload: &[u8]) -> Result<(i32, usize), DecodeError> {
     let mut walker = Walker::new(payload);
     let mut read = || {
@@ -109,6 +110,7 @@ pub(super) fn read_response_header(api: ApiKey, version: i16, payload: &[u8]) ->
 }
 
 /// Appends a request's header; `Err` when the client id is too long for it.
+#[cfg(feature = "client")]
 pub(super) fn write_request_header(
     out: &mut BytesMut,
     (api, version): (ApiKey, i16),
@@ -128,6 +130,7 @@ pub(super) fn write_request_header(
 }
 
 /// Appends a response's header.
+#[cfg(feature = "broker")]
 pub(super) fn write_response_header(out: &mut BytesMut, (api, version): (ApiKey, i16), correlation_id: i32) {
     out.put_i32(correlation_id);
     if api::response_header_version(api, version) >= 1 {

@@ -112,6 +112,9 @@ fn close(site: Site, mut out: BodyWriter) -> Result<Frame, EncodeError> {
         let reason = format!("the frame has {len} bytes; Kafka's limit is {}; send less at once", i32::MAX);
         return Err(EncodeError::new(site, Malformed::new(reason)));
     };
-    out.buffer()[..SIZE_PREFIX].copy_from_slice(&size.to_be_bytes());
+    // `open` left room for it.
+    if let Some(prefix) = out.buffer().first_chunk_mut::<SIZE_PREFIX>() {
+        *prefix = size.to_be_bytes();
+    }
     Ok(Frame { segments: out.into_segments(), len })
 }

@@ -38,6 +38,8 @@ pub(crate) struct Field {
     /// Versions at which it stands among the tagged fields.
     pub(crate) tagged: Span,
     pub(crate) tag: u32,
+    /// Left out where a version does not have it, whatever it holds.
+    pub(crate) ignorable: bool,
     pub(crate) kind: Kind,
 }
 
@@ -77,12 +79,15 @@ impl Kind {
 
 /// A field that is not nullable and not tagged; the tables add that where it is so.
 pub(crate) const fn field(name: &'static str, versions: Span, kind: Kind) -> Field {
-    Field { name, versions, nullable: Span::NONE, tagged: Span::NONE, tag: 0, kind }
+    Field { name, versions, nullable: Span::NONE, tagged: Span::NONE, tag: 0, ignorable: false, kind }
 }
 
 impl Field {
     pub(crate) const fn nullable(self, versions: Span) -> Self {
         Self { nullable: versions, ..self }
+    }
+    pub(crate) const fn ignorable(self) -> Self {
+        Self { ignorable: true, ..self }
     }
     pub(crate) const fn tagged(self, versions: Span, tag: u32) -> Self {
         Self { tagged: versions, tag, ..self }

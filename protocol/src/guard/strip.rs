@@ -30,7 +30,7 @@ struct Strip<'a> {
 
 impl Strip<'_> {
     fn copy_to(&mut self, end: usize) {
-        self.out.extend_from_slice(&self.bytes[self.copied..end]);
+        self.out.extend_from_slice(self.bytes.get(self.copied..end).unwrap_or_default());
         self.copied = end;
     }
 }
@@ -47,13 +47,13 @@ impl<'a> Visit<'a> for Strip<'a> {
     }
     fn close_tags(&mut self) {
         let Some((at, count)) = self.open.pop() else { return };
-        overwrite_varint(&mut self.out[at], count);
+        overwrite_varint(self.out.get_mut(at).unwrap_or_default(), count);
     }
 }
 
 /// Writes a varint over a longer one; a byte with its top bit set says that more follow, though they are zero.
 fn overwrite_varint(at: &mut [u8], mut value: u32) {
-    let last = at.len() - 1;
+    let last = at.len().saturating_sub(1);
     for (index, byte) in at.iter_mut().enumerate() {
         let more = if index < last { 0x80 } else { 0 };
         *byte = u8::try_from(value & 0x7f).unwrap_or_default() | more;

@@ -7,7 +7,6 @@
 pub mod fetch_request;
 pub mod fetch_response;
 pub(crate) mod field;
-#[cfg_attr(not(any(feature = "client", feature = "broker")), expect(unused_macros, reason = "a codec of nothing"))]
 mod foreign;
 #[rustfmt::skip]
 mod generated;
@@ -91,7 +90,7 @@ pub trait Request: Message + RequestBody + Into<RequestKind> {
 
 macro_rules! bodies {
     (foreign $key:ident $request:ident $response:ident $min:literal $max:literal) => {
-        foreign!($request $response);
+        foreign!($key $request $response);
     };
     // Their bodies are written beside the types.
     (own $key:ident $request:ident $response:ident $min:literal $max:literal) => {

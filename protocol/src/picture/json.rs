@@ -100,7 +100,7 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
         let bits = (0..3).fold(0_usize, |bits, at| (bits << 8) | usize::from(chunk.get(at).copied().unwrap_or(0)));
         for at in 0..=chunk.len() {
             let digit = (bits >> (18 - 6 * at)) & 63;
-            text.push(char::from(alphabet[digit]));
+            text.extend(alphabet.get(digit).copied().map(char::from));
         }
     }
     text

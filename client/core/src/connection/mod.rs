@@ -14,7 +14,7 @@ pub use negotiation::Versions;
 use bytes::{Bytes, BytesMut};
 use in_flight::{InFlight, Waiting};
 use millstream_protocol::api::UnsupportedVersion;
-use millstream_protocol::frame::{self, EncodeError, Frame, FrameBuffer};
+use millstream_protocol::frame::{self, EncodeError, Frame, FrameBuffer, Limits};
 use millstream_protocol::{ApiKey, ErrorCode};
 use negotiation::Negotiation;
 use std::collections::VecDeque;
@@ -29,21 +29,28 @@ pub struct ConnectionOptions {
     pub client_id: String,
     /// How long the broker may take to name its versions.
     pub setup_timeout: Duration,
-    /// The largest answer that is accepted, in bytes.
-    pub max_frame_bytes: usize,
+    /// How large an answer may be, and what reading it may cost.
+    pub limits: Limits,
     /// The version of ApiVersions to start with; none is the highest. Lower after brokers that close on what they do not
     /// know (W-3).
     pub first_version: Option<i16>,
 }
 
 impl ConnectionOptions {
+    /// The protocol's defaults, but for answers of up to 256 MiB: a fetch's first batch comes whatever its size.
+    #[must_use]
+    pub fn limits() -> Limits {
+        let mut limits = Limits::default();
+        limits.frame_bytes = 256 << 20;
+        limits
+    }
     /// Kafka's defaults.
     #[must_use]
     pub fn new(client_id: impl Into<String>) -> Self {
         Self {
             client_id: client_id.into(),
             setup_timeout: Duration::from_secs(30),
-            max_frame_bytes: 256 << 20,
+            limits: Self::limits(),
             first_version: None,
         }
     }
@@ -134,7 +141,7 @@ impl Connection {
             state: State::Broken,
             next_correlation: 0,
             in_flight: InFlight::default(),
-            received: FrameBuffer::new(options.max_frame_bytes),
+            received: FrameBuffer::new(options.limits.frame_bytes),
             transmit: VecDeque::new(),
             muted_until: None,
             events: VecDeque::new(),

@@ -48,7 +48,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     flexible: from(3),
     fields: &[
         field("throttleTimeMs", from(0), Int32),
-        field("errorCode", from(4), Int16),
+        field("errorCode", from(4), Int16).ignorable(),
         field("resultsByTransaction", from(4), Array(&Struct(RESPONSE_ADD_PARTITIONS_TO_TXN_RESULT))),
         field("resultsByTopicV3AndBelow", span(0, 3), Array(&Struct(RESPONSE_ADD_PARTITIONS_TO_TXN_TOPIC_RESULT))),
     ],

@@ -28,6 +28,6 @@ pub(crate) static RESPONSE: Shape = Shape {
     fields: &[
         field("throttleTimeMs", from(0), Int32),
         field("errorCode", from(0), Int16),
-        field("errorMessage", from(0), String).nullable(from(0)),
+        field("errorMessage", from(0), String).nullable(from(0)).ignorable(),
     ],
 };

@@ -16,7 +16,7 @@ const REQUEST_PARTITION_DATA: &[Field] = &[
 ];
 
 const REQUEST_TOPIC_DATA: &[Field] = &[
-    field("topicId", from(2), Uuid),
+    field("topicId", from(2), Uuid).ignorable(),
     field("partitions", from(0), Array(&Struct(REQUEST_PARTITION_DATA))),
 ];
 
@@ -37,12 +37,12 @@ const RESPONSE_PARTITION_DATA: &[Field] = &[
     field("leaderId", from(0), Int32),
     field("leaderEpoch", from(0), Int32),
     field("isr", from(0), Array(&Int32)),
-    field("leaderRecoveryState", from(1), Int8),
+    field("leaderRecoveryState", from(1), Int8).ignorable(),
     field("partitionEpoch", from(0), Int32),
 ];
 
 const RESPONSE_TOPIC_DATA: &[Field] = &[
-    field("topicId", from(2), Uuid),
+    field("topicId", from(2), Uuid).ignorable(),
     field("partitions", from(0), Array(&Struct(RESPONSE_PARTITION_DATA))),
 ];
 

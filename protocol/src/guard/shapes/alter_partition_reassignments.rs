@@ -39,7 +39,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     flexible: from(0),
     fields: &[
         field("throttleTimeMs", from(0), Int32),
-        field("allowReplicationFactorChange", from(1), Bool),
+        field("allowReplicationFactorChange", from(1), Bool).ignorable(),
         field("errorCode", from(0), Int16),
         field("errorMessage", from(0), String).nullable(from(0)),
         field("responses", from(0), Array(&Struct(RESPONSE_REASSIGNABLE_TOPIC_RESPONSE))),

@@ -6,10 +6,10 @@ pub(crate) static REQUEST: Shape = Shape {
     versions: span(0, 5),
     flexible: from(3),
     fields: &[
-        field("clientSoftwareName", from(3), String),
-        field("clientSoftwareVersion", from(3), String),
-        field("clusterId", from(5), String).nullable(from(5)),
-        field("nodeId", from(5), Int32),
+        field("clientSoftwareName", from(3), String).ignorable(),
+        field("clientSoftwareVersion", from(3), String).ignorable(),
+        field("clusterId", from(5), String).nullable(from(5)).ignorable(),
+        field("nodeId", from(5), Int32).ignorable(),
     ],
 };
 
@@ -38,10 +38,10 @@ pub(crate) static RESPONSE: Shape = Shape {
     fields: &[
         field("errorCode", from(0), Int16),
         field("apiKeys", from(0), Array(&Struct(RESPONSE_API_VERSION))),
-        field("throttleTimeMs", from(1), Int32),
-        field("supportedFeatures", from(3), Array(&Struct(RESPONSE_SUPPORTED_FEATURE_KEY))).tagged(from(3), 0),
-        field("finalizedFeaturesEpoch", from(3), Int64).tagged(from(3), 1),
-        field("finalizedFeatures", from(3), Array(&Struct(RESPONSE_FINALIZED_FEATURE_KEY))).tagged(from(3), 2),
-        field("zkMigrationReady", from(3), Bool).tagged(from(3), 3),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
+        field("supportedFeatures", from(3), Array(&Struct(RESPONSE_SUPPORTED_FEATURE_KEY))).tagged(from(3), 0).ignorable(),
+        field("finalizedFeaturesEpoch", from(3), Int64).tagged(from(3), 1).ignorable(),
+        field("finalizedFeatures", from(3), Array(&Struct(RESPONSE_FINALIZED_FEATURE_KEY))).tagged(from(3), 2).ignorable(),
+        field("zkMigrationReady", from(3), Bool).tagged(from(3), 3).ignorable(),
     ],
 };

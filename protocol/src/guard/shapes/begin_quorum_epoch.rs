@@ -3,7 +3,7 @@ use crate::guard::shape::{Field, Kind::*, Shape, field, from, span};
 
 const REQUEST_PARTITION_DATA: &[Field] = &[
     field("partitionIndex", from(0), Int32),
-    field("voterDirectoryId", from(1), Uuid),
+    field("voterDirectoryId", from(1), Uuid).ignorable(),
     field("leaderId", from(0), Int32),
     field("leaderEpoch", from(0), Int32),
 ];
@@ -25,9 +25,9 @@ pub(crate) static REQUEST: Shape = Shape {
     flexible: from(1),
     fields: &[
         field("clusterId", from(0), String).nullable(from(0)),
-        field("voterId", from(1), Int32),
+        field("voterId", from(1), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(REQUEST_TOPIC_DATA))),
-        field("leaderEndpoints", from(1), Array(&Struct(REQUEST_LEADER_ENDPOINT))),
+        field("leaderEndpoints", from(1), Array(&Struct(REQUEST_LEADER_ENDPOINT))).ignorable(),
     ],
 };
 

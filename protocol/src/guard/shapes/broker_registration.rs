@@ -26,8 +26,8 @@ pub(crate) static REQUEST: Shape = Shape {
         field("features", from(0), Array(&Struct(REQUEST_FEATURE))),
         field("rack", from(0), String).nullable(from(0)),
         field("isMigratingZkBroker", from(1), Bool),
-        field("logDirs", from(2), Array(&Uuid)),
-        field("previousBrokerEpoch", from(3), Int64),
+        field("logDirs", from(2), Array(&Uuid)).ignorable(),
+        field("previousBrokerEpoch", from(3), Int64).ignorable(),
     ],
 };
 

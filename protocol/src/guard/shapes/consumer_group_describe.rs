@@ -32,7 +32,7 @@ const RESPONSE_MEMBER: &[Field] = &[
     field("subscribedTopicRegex", from(0), String).nullable(from(0)),
     field("assignment", from(0), Struct(RESPONSE_ASSIGNMENT)),
     field("targetAssignment", from(0), Struct(RESPONSE_ASSIGNMENT)),
-    field("memberType", from(1), Int8),
+    field("memberType", from(1), Int8).ignorable(),
 ];
 
 const RESPONSE_DESCRIBED_GROUP: &[Field] = &[

@@ -176,7 +176,7 @@ pub(crate) static CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA_VALUE: Shape = Shape
     flexible: from(0),
     fields: &[
         field("assignmentEpoch", from(0), Int32),
-        field("assignmentTimestamp", from(0), Int64).tagged(from(0), 0),
+        field("assignmentTimestamp", from(0), Int64).tagged(from(0), 0).ignorable(),
     ],
 };
 
@@ -191,10 +191,10 @@ pub(crate) static GROUP_METADATA_KEY: Shape = Shape {
 
 const GROUP_METADATA_VALUE_MEMBER_METADATA: &[Field] = &[
     field("memberId", from(0), String),
-    field("groupInstanceId", from(3), String).nullable(from(3)),
+    field("groupInstanceId", from(3), String).nullable(from(3)).ignorable(),
     field("clientId", from(0), String),
     field("clientHost", from(0), String),
-    field("rebalanceTimeout", from(1), Int32),
+    field("rebalanceTimeout", from(1), Int32).ignorable(),
     field("sessionTimeout", from(0), Int32),
     field("subscription", from(0), Bytes),
     field("assignment", from(0), Bytes),
@@ -209,7 +209,7 @@ pub(crate) static GROUP_METADATA_VALUE: Shape = Shape {
         field("generation", from(0), Int32),
         field("protocol", from(0), String).nullable(from(0)),
         field("leader", from(0), String).nullable(from(0)),
-        field("currentStateTimestamp", from(2), Int64),
+        field("currentStateTimestamp", from(2), Int64).ignorable(),
         field("members", from(0), Array(&Struct(GROUP_METADATA_VALUE_MEMBER_METADATA))),
     ],
 };
@@ -253,11 +253,11 @@ pub(crate) static OFFSET_COMMIT_VALUE: Shape = Shape {
     flexible: from(4),
     fields: &[
         field("offset", from(0), Int64),
-        field("leaderEpoch", from(3), Int32),
+        field("leaderEpoch", from(3), Int32).ignorable(),
         field("metadata", from(0), String),
         field("commitTimestamp", from(0), Int64),
-        field("expireTimestamp", span(1, 1), Int64),
-        field("topicId", from(4), Uuid).tagged(from(4), 0),
+        field("expireTimestamp", span(1, 1), Int64).ignorable(),
+        field("topicId", from(4), Uuid).tagged(from(4), 0).ignorable(),
     ],
 };
 
@@ -399,7 +399,7 @@ pub(crate) static SHARE_GROUP_TARGET_ASSIGNMENT_METADATA_VALUE: Shape = Shape {
     flexible: from(0),
     fields: &[
         field("assignmentEpoch", from(0), Int32),
-        field("assignmentTimestamp", from(0), Int64).tagged(from(0), 0),
+        field("assignmentTimestamp", from(0), Int64).tagged(from(0), 0).ignorable(),
     ],
 };
 
@@ -607,7 +607,7 @@ pub(crate) static STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA_VALUE: Shape = Shape 
     flexible: from(0),
     fields: &[
         field("assignmentEpoch", from(0), Int32),
-        field("assignmentTimestamp", from(0), Int64).tagged(from(0), 0),
+        field("assignmentTimestamp", from(0), Int64).tagged(from(0), 0).ignorable(),
     ],
 };
 

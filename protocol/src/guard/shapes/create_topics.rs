@@ -34,19 +34,19 @@ const RESPONSE_CREATABLE_TOPIC_CONFIGS: &[Field] = &[
     field("name", from(5), String),
     field("value", from(5), String).nullable(from(5)),
     field("readOnly", from(5), Bool),
-    field("configSource", from(5), Int8),
+    field("configSource", from(5), Int8).ignorable(),
     field("isSensitive", from(5), Bool),
 ];
 
 const RESPONSE_CREATABLE_TOPIC_RESULT: &[Field] = &[
     field("name", from(0), String),
-    field("topicId", from(7), Uuid),
+    field("topicId", from(7), Uuid).ignorable(),
     field("errorCode", from(0), Int16),
-    field("errorMessage", from(1), String).nullable(from(1)),
-    field("topicConfigErrorCode", from(5), Int16).tagged(from(5), 0),
-    field("numPartitions", from(5), Int32),
-    field("replicationFactor", from(5), Int16),
-    field("configs", from(5), Array(&Struct(RESPONSE_CREATABLE_TOPIC_CONFIGS))).nullable(from(5)),
+    field("errorMessage", from(1), String).nullable(from(1)).ignorable(),
+    field("topicConfigErrorCode", from(5), Int16).tagged(from(5), 0).ignorable(),
+    field("numPartitions", from(5), Int32).ignorable(),
+    field("replicationFactor", from(5), Int16).ignorable(),
+    field("configs", from(5), Array(&Struct(RESPONSE_CREATABLE_TOPIC_CONFIGS))).nullable(from(5)).ignorable(),
 ];
 
 pub(crate) static RESPONSE: Shape = Shape {
@@ -54,7 +54,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(2, 7),
     flexible: from(5),
     fields: &[
-        field("throttleTimeMs", from(2), Int32),
+        field("throttleTimeMs", from(2), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(RESPONSE_CREATABLE_TOPIC_RESULT))),
     ],
 };

@@ -13,7 +13,7 @@ pub(crate) static REQUEST: Shape = Shape {
 const RESPONSE_DELETABLE_GROUP_RESULT: &[Field] = &[
     field("groupId", from(0), String),
     field("errorCode", from(0), Int16),
-    field("errorMessage", from(3), String).nullable(from(3)),
+    field("errorMessage", from(3), String).nullable(from(3)).ignorable(),
 ];
 
 pub(crate) static RESPONSE: Shape = Shape {

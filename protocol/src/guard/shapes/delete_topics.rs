@@ -12,16 +12,16 @@ pub(crate) static REQUEST: Shape = Shape {
     flexible: from(4),
     fields: &[
         field("topics", from(6), Array(&Struct(REQUEST_DELETE_TOPIC_STATE))),
-        field("topicNames", span(0, 5), Array(&String)),
+        field("topicNames", span(0, 5), Array(&String)).ignorable(),
         field("timeoutMs", from(0), Int32),
     ],
 };
 
 const RESPONSE_DELETABLE_TOPIC_RESULT: &[Field] = &[
     field("name", from(0), String).nullable(from(6)),
-    field("topicId", from(6), Uuid),
+    field("topicId", from(6), Uuid).ignorable(),
     field("errorCode", from(0), Int16),
-    field("errorMessage", from(5), String).nullable(from(5)),
+    field("errorMessage", from(5), String).nullable(from(5)).ignorable(),
 ];
 
 pub(crate) static RESPONSE: Shape = Shape {
@@ -29,7 +29,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(1, 6),
     flexible: from(4),
     fields: &[
-        field("throttleTimeMs", from(1), Int32),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
         field("responses", from(0), Array(&Struct(RESPONSE_DELETABLE_TOPIC_RESULT))),
     ],
 };

@@ -28,11 +28,11 @@ const RESPONSE_DESCRIBE_CONFIGS_RESOURCE_RESULT: &[Field] = &[
     field("name", from(0), String),
     field("value", from(0), String).nullable(from(0)),
     field("readOnly", from(0), Bool),
-    field("configSource", from(1), Int8),
+    field("configSource", from(1), Int8).ignorable(),
     field("isSensitive", from(0), Bool),
-    field("synonyms", from(1), Array(&Struct(RESPONSE_DESCRIBE_CONFIGS_SYNONYM))),
-    field("configType", from(3), Int8),
-    field("documentation", from(3), String).nullable(from(3)),
+    field("synonyms", from(1), Array(&Struct(RESPONSE_DESCRIBE_CONFIGS_SYNONYM))).ignorable(),
+    field("configType", from(3), Int8).ignorable(),
+    field("documentation", from(3), String).nullable(from(3)).ignorable(),
 ];
 
 const RESPONSE_DESCRIBE_CONFIGS_RESULT: &[Field] = &[

@@ -13,7 +13,7 @@ pub(crate) static REQUEST: Shape = Shape {
 
 const RESPONSE_DESCRIBED_GROUP_MEMBER: &[Field] = &[
     field("memberId", from(0), String),
-    field("groupInstanceId", from(4), String).nullable(from(4)),
+    field("groupInstanceId", from(4), String).nullable(from(4)).ignorable(),
     field("clientId", from(0), String),
     field("clientHost", from(0), String),
     field("memberMetadata", from(0), Bytes),
@@ -36,7 +36,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 6),
     flexible: from(5),
     fields: &[
-        field("throttleTimeMs", from(1), Int32),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
         field("groups", from(0), Array(&Struct(RESPONSE_DESCRIBED_GROUP))),
     ],
 };

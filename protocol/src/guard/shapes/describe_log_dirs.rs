@@ -31,9 +31,9 @@ const RESPONSE_DESCRIBE_LOG_DIRS_RESULT: &[Field] = &[
     field("errorCode", from(0), Int16),
     field("logDir", from(0), String),
     field("topics", from(0), Array(&Struct(RESPONSE_DESCRIBE_LOG_DIRS_TOPIC))),
-    field("totalBytes", from(4), Int64),
-    field("usableBytes", from(4), Int64),
-    field("isCordoned", from(5), Bool),
+    field("totalBytes", from(4), Int64).ignorable(),
+    field("usableBytes", from(4), Int64).ignorable(),
+    field("isCordoned", from(5), Bool).ignorable(),
 ];
 
 pub(crate) static RESPONSE: Shape = Shape {
@@ -42,7 +42,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     flexible: from(2),
     fields: &[
         field("throttleTimeMs", from(0), Int32),
-        field("errorCode", from(3), Int16),
+        field("errorCode", from(3), Int16).ignorable(),
         field("results", from(0), Array(&Struct(RESPONSE_DESCRIBE_LOG_DIRS_RESULT))),
     ],
 };

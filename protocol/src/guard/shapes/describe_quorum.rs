@@ -23,14 +23,14 @@ const RESPONSE_REPLICA_STATE: &[Field] = &[
     field("replicaId", from(0), Int32),
     field("replicaDirectoryId", from(2), Uuid),
     field("logEndOffset", from(0), Int64),
-    field("lastFetchTimestamp", from(1), Int64),
-    field("lastCaughtUpTimestamp", from(1), Int64),
+    field("lastFetchTimestamp", from(1), Int64).ignorable(),
+    field("lastCaughtUpTimestamp", from(1), Int64).ignorable(),
 ];
 
 const RESPONSE_PARTITION_DATA: &[Field] = &[
     field("partitionIndex", from(0), Int32),
     field("errorCode", from(0), Int16),
-    field("errorMessage", from(2), String).nullable(from(2)),
+    field("errorMessage", from(2), String).nullable(from(2)).ignorable(),
     field("leaderId", from(0), Int32),
     field("leaderEpoch", from(0), Int32),
     field("highWatermark", from(0), Int64),
@@ -60,7 +60,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     flexible: from(0),
     fields: &[
         field("errorCode", from(0), Int16),
-        field("errorMessage", from(2), String).nullable(from(2)),
+        field("errorMessage", from(2), String).nullable(from(2)).ignorable(),
         field("topics", from(0), Array(&Struct(RESPONSE_TOPIC_DATA))),
         field("nodes", from(2), Array(&Struct(RESPONSE_NODE))),
     ],

@@ -24,7 +24,7 @@ const RESPONSE_DESCRIBE_SHARE_GROUP_OFFSETS_RESPONSE_PARTITION: &[Field] = &[
     field("partitionIndex", from(0), Int32),
     field("startOffset", from(0), Int64),
     field("leaderEpoch", from(0), Int32),
-    field("lag", from(1), Int64),
+    field("lag", from(1), Int64).ignorable(),
     field("errorCode", from(0), Int16),
     field("errorMessage", from(0), String).nullable(from(0)),
 ];

@@ -25,19 +25,19 @@ const RESPONSE_DESCRIBE_TOPIC_PARTITIONS_RESPONSE_PARTITION: &[Field] = &[
     field("errorCode", from(0), Int16),
     field("partitionIndex", from(0), Int32),
     field("leaderId", from(0), Int32),
-    field("leaderEpoch", from(0), Int32),
+    field("leaderEpoch", from(0), Int32).ignorable(),
     field("replicaNodes", from(0), Array(&Int32)),
     field("isrNodes", from(0), Array(&Int32)),
     field("eligibleLeaderReplicas", from(0), Array(&Int32)).nullable(from(0)),
     field("lastKnownElr", from(0), Array(&Int32)).nullable(from(0)),
-    field("offlineReplicas", from(0), Array(&Int32)),
+    field("offlineReplicas", from(0), Array(&Int32)).ignorable(),
 ];
 
 const RESPONSE_DESCRIBE_TOPIC_PARTITIONS_RESPONSE_TOPIC: &[Field] = &[
     field("errorCode", from(0), Int16),
     field("name", from(0), String).nullable(from(0)),
-    field("topicId", from(0), Uuid),
-    field("isInternal", from(0), Bool),
+    field("topicId", from(0), Uuid).ignorable(),
+    field("isInternal", from(0), Bool).ignorable(),
     field("partitions", from(0), Array(&Struct(RESPONSE_DESCRIBE_TOPIC_PARTITIONS_RESPONSE_PARTITION))),
     field("topicAuthorizedOperations", from(0), Int32),
 ];
@@ -52,7 +52,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 0),
     flexible: from(0),
     fields: &[
-        field("throttleTimeMs", from(0), Int32),
+        field("throttleTimeMs", from(0), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(RESPONSE_DESCRIBE_TOPIC_PARTITIONS_RESPONSE_TOPIC))),
         field("nextCursor", from(0), Struct(RESPONSE_CURSOR)).nullable(from(0)),
     ],

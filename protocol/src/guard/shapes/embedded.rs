@@ -40,9 +40,9 @@ pub(crate) static CONSUMER_PROTOCOL_SUBSCRIPTION: Shape = Shape {
     fields: &[
         field("topics", from(0), Array(&String)),
         field("userData", from(0), Bytes).nullable(from(0)),
-        field("ownedPartitions", from(1), Array(&Struct(CONSUMER_PROTOCOL_SUBSCRIPTION_TOPIC_PARTITION))),
-        field("generationId", from(2), Int32),
-        field("rackId", from(3), String).nullable(from(3)),
+        field("ownedPartitions", from(1), Array(&Struct(CONSUMER_PROTOCOL_SUBSCRIPTION_TOPIC_PARTITION))).ignorable(),
+        field("generationId", from(2), Int32).ignorable(),
+        field("rackId", from(3), String).nullable(from(3)).ignorable(),
     ],
 };
 

@@ -10,8 +10,8 @@ const REQUEST_PARTITION_DATA: &[Field] = &[
     field("partitionIndex", from(0), Int32),
     field("leaderId", from(0), Int32),
     field("leaderEpoch", from(0), Int32),
-    field("preferredSuccessors", span(0, 0), Array(&Int32)),
-    field("preferredCandidates", from(1), Array(&Struct(REQUEST_REPLICA_INFO))),
+    field("preferredSuccessors", span(0, 0), Array(&Int32)).ignorable(),
+    field("preferredCandidates", from(1), Array(&Struct(REQUEST_REPLICA_INFO))).ignorable(),
 ];
 
 const REQUEST_TOPIC_DATA: &[Field] = &[
@@ -32,7 +32,7 @@ pub(crate) static REQUEST: Shape = Shape {
     fields: &[
         field("clusterId", from(0), String).nullable(from(0)),
         field("topics", from(0), Array(&Struct(REQUEST_TOPIC_DATA))),
-        field("leaderEndpoints", from(1), Array(&Struct(REQUEST_LEADER_ENDPOINT))),
+        field("leaderEndpoints", from(1), Array(&Struct(REQUEST_LEADER_ENDPOINT))).ignorable(),
     ],
 };
 

@@ -20,7 +20,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     fields: &[
         field("throttleTimeMs", from(0), Int32),
         field("errorCode", from(0), Int16),
-        field("producerId", from(5), Int64),
-        field("producerEpoch", from(5), Int16),
+        field("producerId", from(5), Int64).ignorable(),
+        field("producerEpoch", from(5), Int16).ignorable(),
     ],
 };

@@ -8,24 +8,24 @@ const REQUEST_REPLICA_STATE: &[Field] = &[
 
 const REQUEST_FETCH_PARTITION: &[Field] = &[
     field("partition", from(0), Int32),
-    field("currentLeaderEpoch", from(9), Int32),
+    field("currentLeaderEpoch", from(9), Int32).ignorable(),
     field("fetchOffset", from(0), Int64),
     field("lastFetchedEpoch", from(12), Int32),
-    field("logStartOffset", from(5), Int64),
+    field("logStartOffset", from(5), Int64).ignorable(),
     field("partitionMaxBytes", from(0), Int32),
-    field("replicaDirectoryId", from(17), Uuid).tagged(from(17), 0),
-    field("highWatermark", from(18), Int64).tagged(from(18), 1),
+    field("replicaDirectoryId", from(17), Uuid).tagged(from(17), 0).ignorable(),
+    field("highWatermark", from(18), Int64).tagged(from(18), 1).ignorable(),
 ];
 
 const REQUEST_FETCH_TOPIC: &[Field] = &[
-    field("topic", span(0, 12), String),
-    field("topicId", from(13), Uuid),
+    field("topic", span(0, 12), String).ignorable(),
+    field("topicId", from(13), Uuid).ignorable(),
     field("partitions", from(0), Array(&Struct(REQUEST_FETCH_PARTITION))),
 ];
 
 const REQUEST_FORGOTTEN_TOPIC: &[Field] = &[
-    field("topic", span(7, 12), String),
-    field("topicId", from(13), Uuid),
+    field("topic", span(7, 12), String).ignorable(),
+    field("topicId", from(13), Uuid).ignorable(),
     field("partitions", from(7), Array(&Int32)),
 ];
 
@@ -34,18 +34,18 @@ pub(crate) static REQUEST: Shape = Shape {
     versions: span(4, 18),
     flexible: from(12),
     fields: &[
-        field("clusterId", from(12), String).nullable(from(12)).tagged(from(12), 0),
+        field("clusterId", from(12), String).nullable(from(12)).tagged(from(12), 0).ignorable(),
         field("replicaId", span(0, 14), Int32),
         field("replicaState", from(15), Struct(REQUEST_REPLICA_STATE)).tagged(from(15), 1),
         field("maxWaitMs", from(0), Int32),
         field("minBytes", from(0), Int32),
-        field("maxBytes", from(3), Int32),
-        field("isolationLevel", from(4), Int8),
-        field("sessionId", from(7), Int32),
-        field("sessionEpoch", from(7), Int32),
+        field("maxBytes", from(3), Int32).ignorable(),
+        field("isolationLevel", from(4), Int8).ignorable(),
+        field("sessionId", from(7), Int32).ignorable(),
+        field("sessionEpoch", from(7), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(REQUEST_FETCH_TOPIC))),
         field("forgottenTopicsData", from(7), Array(&Struct(REQUEST_FORGOTTEN_TOPIC))),
-        field("rackId", from(11), String),
+        field("rackId", from(11), String).ignorable(),
     ],
 };
 
@@ -73,19 +73,19 @@ const RESPONSE_PARTITION_DATA: &[Field] = &[
     field("partitionIndex", from(0), Int32),
     field("errorCode", from(0), Int16),
     field("highWatermark", from(0), Int64),
-    field("lastStableOffset", from(4), Int64),
-    field("logStartOffset", from(5), Int64),
+    field("lastStableOffset", from(4), Int64).ignorable(),
+    field("logStartOffset", from(5), Int64).ignorable(),
     field("divergingEpoch", from(12), Struct(RESPONSE_EPOCH_END_OFFSET)).tagged(from(12), 0),
     field("currentLeader", from(12), Struct(RESPONSE_LEADER_ID_AND_EPOCH)).tagged(from(12), 1),
     field("snapshotId", from(12), Struct(RESPONSE_SNAPSHOT_ID)).tagged(from(12), 2),
-    field("abortedTransactions", from(4), Array(&Struct(RESPONSE_ABORTED_TRANSACTION))).nullable(from(4)),
+    field("abortedTransactions", from(4), Array(&Struct(RESPONSE_ABORTED_TRANSACTION))).nullable(from(4)).ignorable(),
     field("preferredReadReplica", from(11), Int32),
     field("records", from(0), Records).nullable(from(0)),
 ];
 
 const RESPONSE_FETCHABLE_TOPIC_RESPONSE: &[Field] = &[
-    field("topic", span(0, 12), String),
-    field("topicId", from(13), Uuid),
+    field("topic", span(0, 12), String).ignorable(),
+    field("topicId", from(13), Uuid).ignorable(),
     field("partitions", from(0), Array(&Struct(RESPONSE_PARTITION_DATA))),
 ];
 
@@ -101,8 +101,8 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(4, 18),
     flexible: from(12),
     fields: &[
-        field("throttleTimeMs", from(1), Int32),
-        field("errorCode", from(7), Int16),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
+        field("errorCode", from(7), Int16).ignorable(),
         field("sessionId", from(7), Int32),
         field("responses", from(0), Array(&Struct(RESPONSE_FETCHABLE_TOPIC_RESPONSE))),
         field("nodeEndpoints", from(16), Array(&Struct(RESPONSE_NODE_ENDPOINT))).tagged(from(16), 0),

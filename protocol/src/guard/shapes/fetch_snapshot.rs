@@ -11,7 +11,7 @@ const REQUEST_PARTITION_SNAPSHOT: &[Field] = &[
     field("currentLeaderEpoch", from(0), Int32),
     field("snapshotId", from(0), Struct(REQUEST_SNAPSHOT_ID)),
     field("position", from(0), Int64),
-    field("replicaDirectoryId", from(1), Uuid).tagged(from(1), 0),
+    field("replicaDirectoryId", from(1), Uuid).tagged(from(1), 0).ignorable(),
 ];
 
 const REQUEST_TOPIC_SNAPSHOT: &[Field] = &[
@@ -67,7 +67,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 1),
     flexible: from(0),
     fields: &[
-        field("throttleTimeMs", from(0), Int32),
+        field("throttleTimeMs", from(0), Int32).ignorable(),
         field("errorCode", from(0), Int16),
         field("topics", from(0), Array(&Struct(RESPONSE_TOPIC_SNAPSHOT))),
         field("nodeEndpoints", from(1), Array(&Struct(RESPONSE_NODE_ENDPOINT))).tagged(from(1), 0),

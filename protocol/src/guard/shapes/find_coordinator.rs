@@ -18,7 +18,7 @@ const RESPONSE_COORDINATOR: &[Field] = &[
     field("host", from(4), String),
     field("port", from(4), Int32),
     field("errorCode", from(4), Int16),
-    field("errorMessage", from(4), String).nullable(from(4)),
+    field("errorMessage", from(4), String).nullable(from(4)).ignorable(),
 ];
 
 pub(crate) static RESPONSE: Shape = Shape {
@@ -26,9 +26,9 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 6),
     flexible: from(3),
     fields: &[
-        field("throttleTimeMs", from(1), Int32),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
         field("errorCode", span(0, 3), Int16),
-        field("errorMessage", span(1, 3), String).nullable(span(1, 3)),
+        field("errorMessage", span(1, 3), String).nullable(span(1, 3)).ignorable(),
         field("nodeId", span(0, 3), Int32),
         field("host", span(0, 3), String),
         field("port", span(0, 3), Int32),

@@ -18,7 +18,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 4),
     flexible: from(4),
     fields: &[
-        field("throttleTimeMs", from(1), Int32),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
         field("errorCode", from(0), Int16),
     ],
 };

@@ -20,7 +20,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 6),
     flexible: from(2),
     fields: &[
-        field("throttleTimeMs", from(0), Int32),
+        field("throttleTimeMs", from(0), Int32).ignorable(),
         field("errorCode", from(0), Int16),
         field("producerId", from(0), Int64),
         field("producerEpoch", from(0), Int16),

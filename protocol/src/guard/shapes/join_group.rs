@@ -13,18 +13,18 @@ pub(crate) static REQUEST: Shape = Shape {
     fields: &[
         field("groupId", from(0), String),
         field("sessionTimeoutMs", from(0), Int32),
-        field("rebalanceTimeoutMs", from(1), Int32),
+        field("rebalanceTimeoutMs", from(1), Int32).ignorable(),
         field("memberId", from(0), String),
         field("groupInstanceId", from(5), String).nullable(from(5)),
         field("protocolType", from(0), String),
         field("protocols", from(0), Array(&Struct(REQUEST_JOIN_GROUP_REQUEST_PROTOCOL))),
-        field("reason", from(8), String).nullable(from(8)),
+        field("reason", from(8), String).nullable(from(8)).ignorable(),
     ],
 };
 
 const RESPONSE_JOIN_GROUP_RESPONSE_MEMBER: &[Field] = &[
     field("memberId", from(0), String),
-    field("groupInstanceId", from(5), String).nullable(from(5)),
+    field("groupInstanceId", from(5), String).nullable(from(5)).ignorable(),
     field("metadata", from(0), Bytes),
 ];
 
@@ -33,10 +33,10 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 9),
     flexible: from(6),
     fields: &[
-        field("throttleTimeMs", from(2), Int32),
+        field("throttleTimeMs", from(2), Int32).ignorable(),
         field("errorCode", from(0), Int16),
         field("generationId", from(0), Int32),
-        field("protocolType", from(7), String).nullable(from(7)),
+        field("protocolType", from(7), String).nullable(from(7)).ignorable(),
         field("protocolName", from(0), String).nullable(from(7)),
         field("leader", from(0), String),
         field("skipAssignment", from(9), Bool),

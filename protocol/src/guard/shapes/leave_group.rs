@@ -4,7 +4,7 @@ use crate::guard::shape::{Field, Kind::*, Shape, field, from, span};
 const REQUEST_MEMBER_IDENTITY: &[Field] = &[
     field("memberId", from(3), String),
     field("groupInstanceId", from(3), String).nullable(from(3)),
-    field("reason", from(5), String).nullable(from(5)),
+    field("reason", from(5), String).nullable(from(5)).ignorable(),
 ];
 
 pub(crate) static REQUEST: Shape = Shape {
@@ -29,7 +29,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 5),
     flexible: from(4),
     fields: &[
-        field("throttleTimeMs", from(1), Int32),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
         field("errorCode", from(0), Int16),
         field("members", from(3), Array(&Struct(RESPONSE_MEMBER_RESPONSE))),
     ],

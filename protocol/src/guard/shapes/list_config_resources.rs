@@ -12,7 +12,7 @@ pub(crate) static REQUEST: Shape = Shape {
 
 const RESPONSE_CONFIG_RESOURCE: &[Field] = &[
     field("resourceName", from(0), String),
-    field("resourceType", from(1), Int8),
+    field("resourceType", from(1), Int8).ignorable(),
 ];
 
 pub(crate) static RESPONSE: Shape = Shape {

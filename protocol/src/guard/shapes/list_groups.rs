@@ -14,8 +14,8 @@ pub(crate) static REQUEST: Shape = Shape {
 const RESPONSE_LISTED_GROUP: &[Field] = &[
     field("groupId", from(0), String),
     field("protocolType", from(0), String),
-    field("groupState", from(4), String),
-    field("groupType", from(5), String),
+    field("groupState", from(4), String).ignorable(),
+    field("groupType", from(5), String).ignorable(),
 ];
 
 pub(crate) static RESPONSE: Shape = Shape {
@@ -23,7 +23,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 5),
     flexible: from(3),
     fields: &[
-        field("throttleTimeMs", from(1), Int32),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
         field("errorCode", from(0), Int16),
         field("groups", from(0), Array(&Struct(RESPONSE_LISTED_GROUP))),
     ],

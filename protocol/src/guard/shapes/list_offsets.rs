@@ -3,7 +3,7 @@ use crate::guard::shape::{Field, Kind::*, Shape, field, from, span};
 
 const REQUEST_LIST_OFFSETS_PARTITION: &[Field] = &[
     field("partitionIndex", from(0), Int32),
-    field("currentLeaderEpoch", from(4), Int32),
+    field("currentLeaderEpoch", from(4), Int32).ignorable(),
     field("timestamp", from(0), Int64),
 ];
 
@@ -20,7 +20,7 @@ pub(crate) static REQUEST: Shape = Shape {
         field("replicaId", from(0), Int32),
         field("isolationLevel", from(2), Int8),
         field("topics", from(0), Array(&Struct(REQUEST_LIST_OFFSETS_TOPIC))),
-        field("timeoutMs", from(10), Int32),
+        field("timeoutMs", from(10), Int32).ignorable(),
     ],
 };
 
@@ -42,7 +42,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(1, 11),
     flexible: from(6),
     fields: &[
-        field("throttleTimeMs", from(2), Int32),
+        field("throttleTimeMs", from(2), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(RESPONSE_LIST_OFFSETS_TOPIC_RESPONSE))),
     ],
 };

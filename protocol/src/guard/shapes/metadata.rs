@@ -2,7 +2,7 @@
 use crate::guard::shape::{Field, Kind::*, Shape, field, from, span};
 
 const REQUEST_METADATA_REQUEST_TOPIC: &[Field] = &[
-    field("topicId", from(10), Uuid),
+    field("topicId", from(10), Uuid).ignorable(),
     field("name", from(0), String).nullable(from(10)),
 ];
 
@@ -22,24 +22,24 @@ const RESPONSE_METADATA_RESPONSE_BROKER: &[Field] = &[
     field("nodeId", from(0), Int32),
     field("host", from(0), String),
     field("port", from(0), Int32),
-    field("rack", from(1), String).nullable(from(1)),
+    field("rack", from(1), String).nullable(from(1)).ignorable(),
 ];
 
 const RESPONSE_METADATA_RESPONSE_PARTITION: &[Field] = &[
     field("errorCode", from(0), Int16),
     field("partitionIndex", from(0), Int32),
     field("leaderId", from(0), Int32),
-    field("leaderEpoch", from(7), Int32),
+    field("leaderEpoch", from(7), Int32).ignorable(),
     field("replicaNodes", from(0), Array(&Int32)),
     field("isrNodes", from(0), Array(&Int32)),
-    field("offlineReplicas", from(5), Array(&Int32)),
+    field("offlineReplicas", from(5), Array(&Int32)).ignorable(),
 ];
 
 const RESPONSE_METADATA_RESPONSE_TOPIC: &[Field] = &[
     field("errorCode", from(0), Int16),
     field("name", from(0), String).nullable(from(12)),
-    field("topicId", from(10), Uuid),
-    field("isInternal", from(1), Bool),
+    field("topicId", from(10), Uuid).ignorable(),
+    field("isInternal", from(1), Bool).ignorable(),
     field("partitions", from(0), Array(&Struct(RESPONSE_METADATA_RESPONSE_PARTITION))),
     field("topicAuthorizedOperations", from(8), Int32),
 ];
@@ -49,12 +49,12 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 13),
     flexible: from(9),
     fields: &[
-        field("throttleTimeMs", from(3), Int32),
+        field("throttleTimeMs", from(3), Int32).ignorable(),
         field("brokers", from(0), Array(&Struct(RESPONSE_METADATA_RESPONSE_BROKER))),
-        field("clusterId", from(2), String).nullable(from(2)),
-        field("controllerId", from(1), Int32),
+        field("clusterId", from(2), String).nullable(from(2)).ignorable(),
+        field("controllerId", from(1), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(RESPONSE_METADATA_RESPONSE_TOPIC))),
         field("clusterAuthorizedOperations", span(8, 10), Int32),
-        field("errorCode", from(13), Int16),
+        field("errorCode", from(13), Int16).ignorable(),
     ],
 };

@@ -4,13 +4,13 @@ use crate::guard::shape::{Field, Kind::*, Shape, field, from, span};
 const REQUEST_OFFSET_COMMIT_REQUEST_PARTITION: &[Field] = &[
     field("partitionIndex", from(0), Int32),
     field("committedOffset", from(0), Int64),
-    field("committedLeaderEpoch", from(6), Int32),
+    field("committedLeaderEpoch", from(6), Int32).ignorable(),
     field("committedMetadata", from(0), String).nullable(from(0)),
 ];
 
 const REQUEST_OFFSET_COMMIT_REQUEST_TOPIC: &[Field] = &[
-    field("name", span(0, 9), String),
-    field("topicId", from(10), Uuid),
+    field("name", span(0, 9), String).ignorable(),
+    field("topicId", from(10), Uuid).ignorable(),
     field("partitions", from(0), Array(&Struct(REQUEST_OFFSET_COMMIT_REQUEST_PARTITION))),
 ];
 
@@ -20,10 +20,10 @@ pub(crate) static REQUEST: Shape = Shape {
     flexible: from(8),
     fields: &[
         field("groupId", from(0), String),
-        field("generationIdOrMemberEpoch", from(1), Int32),
-        field("memberId", from(1), String),
+        field("generationIdOrMemberEpoch", from(1), Int32).ignorable(),
+        field("memberId", from(1), String).ignorable(),
         field("groupInstanceId", from(7), String).nullable(from(7)),
-        field("retentionTimeMs", span(2, 4), Int64),
+        field("retentionTimeMs", span(2, 4), Int64).ignorable(),
         field("topics", from(0), Array(&Struct(REQUEST_OFFSET_COMMIT_REQUEST_TOPIC))),
     ],
 };
@@ -34,8 +34,8 @@ const RESPONSE_OFFSET_COMMIT_RESPONSE_PARTITION: &[Field] = &[
 ];
 
 const RESPONSE_OFFSET_COMMIT_RESPONSE_TOPIC: &[Field] = &[
-    field("name", span(0, 9), String),
-    field("topicId", from(10), Uuid),
+    field("name", span(0, 9), String).ignorable(),
+    field("topicId", from(10), Uuid).ignorable(),
     field("partitions", from(0), Array(&Struct(RESPONSE_OFFSET_COMMIT_RESPONSE_PARTITION))),
 ];
 
@@ -44,7 +44,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(2, 10),
     flexible: from(8),
     fields: &[
-        field("throttleTimeMs", from(3), Int32),
+        field("throttleTimeMs", from(3), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(RESPONSE_OFFSET_COMMIT_RESPONSE_TOPIC))),
     ],
 };

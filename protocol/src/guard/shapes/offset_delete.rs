@@ -36,7 +36,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     flexible: Span::NONE,
     fields: &[
         field("errorCode", from(0), Int16),
-        field("throttleTimeMs", from(0), Int32),
+        field("throttleTimeMs", from(0), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(RESPONSE_OFFSET_DELETE_RESPONSE_TOPIC))),
     ],
 };

@@ -7,15 +7,15 @@ const REQUEST_OFFSET_FETCH_REQUEST_TOPIC: &[Field] = &[
 ];
 
 const REQUEST_OFFSET_FETCH_REQUEST_TOPICS: &[Field] = &[
-    field("name", span(8, 9), String),
-    field("topicId", from(10), Uuid),
+    field("name", span(8, 9), String).ignorable(),
+    field("topicId", from(10), Uuid).ignorable(),
     field("partitionIndexes", from(8), Array(&Int32)),
 ];
 
 const REQUEST_OFFSET_FETCH_REQUEST_GROUP: &[Field] = &[
     field("groupId", from(8), String),
-    field("memberId", from(9), String).nullable(from(9)),
-    field("memberEpoch", from(9), Int32),
+    field("memberId", from(9), String).nullable(from(9)).ignorable(),
+    field("memberEpoch", from(9), Int32).ignorable(),
     field("topics", from(8), Array(&Struct(REQUEST_OFFSET_FETCH_REQUEST_TOPICS))).nullable(from(8)),
 ];
 
@@ -34,7 +34,7 @@ pub(crate) static REQUEST: Shape = Shape {
 const RESPONSE_OFFSET_FETCH_RESPONSE_PARTITION: &[Field] = &[
     field("partitionIndex", span(0, 7), Int32),
     field("committedOffset", span(0, 7), Int64),
-    field("committedLeaderEpoch", span(5, 7), Int32),
+    field("committedLeaderEpoch", span(5, 7), Int32).ignorable(),
     field("metadata", span(0, 7), String).nullable(span(0, 7)),
     field("errorCode", span(0, 7), Int16),
 ];
@@ -47,14 +47,14 @@ const RESPONSE_OFFSET_FETCH_RESPONSE_TOPIC: &[Field] = &[
 const RESPONSE_OFFSET_FETCH_RESPONSE_PARTITIONS: &[Field] = &[
     field("partitionIndex", from(8), Int32),
     field("committedOffset", from(8), Int64),
-    field("committedLeaderEpoch", from(8), Int32),
+    field("committedLeaderEpoch", from(8), Int32).ignorable(),
     field("metadata", from(8), String).nullable(from(8)),
     field("errorCode", from(8), Int16),
 ];
 
 const RESPONSE_OFFSET_FETCH_RESPONSE_TOPICS: &[Field] = &[
-    field("name", span(8, 9), String),
-    field("topicId", from(10), Uuid),
+    field("name", span(8, 9), String).ignorable(),
+    field("topicId", from(10), Uuid).ignorable(),
     field("partitions", from(8), Array(&Struct(RESPONSE_OFFSET_FETCH_RESPONSE_PARTITIONS))),
 ];
 
@@ -69,9 +69,9 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(1, 10),
     flexible: from(6),
     fields: &[
-        field("throttleTimeMs", from(3), Int32),
+        field("throttleTimeMs", from(3), Int32).ignorable(),
         field("topics", span(0, 7), Array(&Struct(RESPONSE_OFFSET_FETCH_RESPONSE_TOPIC))),
-        field("errorCode", span(2, 7), Int16),
+        field("errorCode", span(2, 7), Int16).ignorable(),
         field("groups", from(8), Array(&Struct(RESPONSE_OFFSET_FETCH_RESPONSE_GROUP))),
     ],
 };

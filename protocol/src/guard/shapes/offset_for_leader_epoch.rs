@@ -3,7 +3,7 @@ use crate::guard::shape::{Field, Kind::*, Shape, field, from, span};
 
 const REQUEST_OFFSET_FOR_LEADER_PARTITION: &[Field] = &[
     field("partition", from(0), Int32),
-    field("currentLeaderEpoch", from(2), Int32),
+    field("currentLeaderEpoch", from(2), Int32).ignorable(),
     field("leaderEpoch", from(0), Int32),
 ];
 
@@ -17,7 +17,7 @@ pub(crate) static REQUEST: Shape = Shape {
     versions: span(2, 4),
     flexible: from(4),
     fields: &[
-        field("replicaId", from(3), Int32),
+        field("replicaId", from(3), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(REQUEST_OFFSET_FOR_LEADER_TOPIC))),
     ],
 };
@@ -25,7 +25,7 @@ pub(crate) static REQUEST: Shape = Shape {
 const RESPONSE_EPOCH_END_OFFSET: &[Field] = &[
     field("errorCode", from(0), Int16),
     field("partition", from(0), Int32),
-    field("leaderEpoch", from(1), Int32),
+    field("leaderEpoch", from(1), Int32).ignorable(),
     field("endOffset", from(0), Int64),
 ];
 
@@ -39,7 +39,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(2, 4),
     flexible: from(4),
     fields: &[
-        field("throttleTimeMs", from(2), Int32),
+        field("throttleTimeMs", from(2), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(RESPONSE_OFFSET_FOR_LEADER_TOPIC_RESULT))),
     ],
 };

@@ -7,8 +7,8 @@ const REQUEST_PARTITION_PRODUCE_DATA: &[Field] = &[
 ];
 
 const REQUEST_TOPIC_PRODUCE_DATA: &[Field] = &[
-    field("name", span(0, 12), String),
-    field("topicId", from(13), Uuid),
+    field("name", span(0, 12), String).ignorable(),
+    field("topicId", from(13), Uuid).ignorable(),
     field("partitionData", from(0), Array(&Struct(REQUEST_PARTITION_PRODUCE_DATA))),
 ];
 
@@ -38,16 +38,16 @@ const RESPONSE_PARTITION_PRODUCE_RESPONSE: &[Field] = &[
     field("index", from(0), Int32),
     field("errorCode", from(0), Int16),
     field("baseOffset", from(0), Int64),
-    field("logAppendTimeMs", from(2), Int64),
-    field("logStartOffset", from(5), Int64),
-    field("recordErrors", from(8), Array(&Struct(RESPONSE_BATCH_INDEX_AND_ERROR_MESSAGE))),
-    field("errorMessage", from(8), String).nullable(from(8)),
+    field("logAppendTimeMs", from(2), Int64).ignorable(),
+    field("logStartOffset", from(5), Int64).ignorable(),
+    field("recordErrors", from(8), Array(&Struct(RESPONSE_BATCH_INDEX_AND_ERROR_MESSAGE))).ignorable(),
+    field("errorMessage", from(8), String).nullable(from(8)).ignorable(),
     field("currentLeader", from(10), Struct(RESPONSE_LEADER_ID_AND_EPOCH)).tagged(from(10), 0),
 ];
 
 const RESPONSE_TOPIC_PRODUCE_RESPONSE: &[Field] = &[
-    field("name", span(0, 12), String),
-    field("topicId", from(13), Uuid),
+    field("name", span(0, 12), String).ignorable(),
+    field("topicId", from(13), Uuid).ignorable(),
     field("partitionResponses", from(0), Array(&Struct(RESPONSE_PARTITION_PRODUCE_RESPONSE))),
 ];
 
@@ -64,7 +64,7 @@ pub(crate) static RESPONSE: Shape = Shape {
     flexible: from(9),
     fields: &[
         field("responses", from(0), Array(&Struct(RESPONSE_TOPIC_PRODUCE_RESPONSE))),
-        field("throttleTimeMs", from(1), Int32),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
         field("nodeEndpoints", from(10), Array(&Struct(RESPONSE_NODE_ENDPOINT))).tagged(from(10), 0),
     ],
 };

@@ -28,7 +28,7 @@ const RESPONSE_PARTITION_RESULT: &[Field] = &[
     field("stateEpoch", from(0), Int32),
     field("leaderEpoch", from(0), Int32),
     field("startOffset", from(0), Int64),
-    field("deliveryCompleteCount", from(1), Int32),
+    field("deliveryCompleteCount", from(1), Int32).ignorable(),
 ];
 
 const RESPONSE_READ_STATE_SUMMARY_RESULT: &[Field] = &[

@@ -18,6 +18,6 @@ pub(crate) static RESPONSE: Shape = Shape {
         field("errorCode", from(0), Int16),
         field("errorMessage", from(0), String).nullable(from(0)),
         field("authBytes", from(0), Bytes),
-        field("sessionLifetimeMs", from(1), Int64),
+        field("sessionLifetimeMs", from(1), Int64).ignorable(),
     ],
 };

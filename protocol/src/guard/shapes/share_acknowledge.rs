@@ -62,7 +62,7 @@ pub(crate) static RESPONSE: Shape = Shape {
         field("throttleTimeMs", from(0), Int32),
         field("errorCode", from(0), Int16),
         field("errorMessage", from(0), String).nullable(from(0)),
-        field("acquisitionLockTimeoutMs", from(2), Int32),
+        field("acquisitionLockTimeoutMs", from(2), Int32).ignorable(),
         field("responses", from(0), Array(&Struct(RESPONSE_SHARE_ACKNOWLEDGE_TOPIC_RESPONSE))),
         field("nodeEndpoints", from(0), Array(&Struct(RESPONSE_NODE_ENDPOINT))),
     ],

@@ -36,7 +36,7 @@ pub(crate) static REQUEST: Shape = Shape {
         field("maxBytes", from(0), Int32),
         field("maxRecords", from(1), Int32),
         field("batchSize", from(1), Int32),
-        field("shareAcquireMode", from(2), Int8),
+        field("shareAcquireMode", from(2), Int8).ignorable(),
         field("isRenewAck", from(2), Bool),
         field("topics", from(0), Array(&Struct(REQUEST_FETCH_TOPIC))),
         field("forgottenTopicsData", from(0), Array(&Struct(REQUEST_FORGOTTEN_TOPIC))),

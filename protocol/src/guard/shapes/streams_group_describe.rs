@@ -113,7 +113,7 @@ const RESPONSE_DESCRIBED_GROUP: &[Field] = &[
     field("authorizedOperations", from(0), Int32),
     field("topologyDescription", from(1), Struct(RESPONSE_TOPOLOGY_DESCRIPTION)).nullable(from(1)),
     field("topologyDescriptionStatus", from(1), Int8),
-    field("assignorName", from(1), String).nullable(from(1)),
+    field("assignorName", from(1), String).nullable(from(1)).ignorable(),
 ];
 
 pub(crate) static RESPONSE: Shape = Shape {

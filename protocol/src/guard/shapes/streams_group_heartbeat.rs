@@ -114,7 +114,7 @@ pub(crate) static RESPONSE: Shape = Shape {
         field("heartbeatIntervalMs", from(0), Int32),
         field("acceptableRecoveryLagLegacy", span(0, 0), Int32),
         field("taskOffsetIntervalMs", from(0), Int32),
-        field("acceptableRecoveryLag", from(1), Int64),
+        field("acceptableRecoveryLag", from(1), Int64).ignorable(),
         field("status", from(0), Array(&Struct(RESPONSE_STATUS))).nullable(from(0)),
         field("activeTasks", from(0), Array(&Struct(RESPONSE_TASK_IDS))).nullable(from(0)),
         field("standbyTasks", from(0), Array(&Struct(RESPONSE_TASK_IDS))).nullable(from(0)),

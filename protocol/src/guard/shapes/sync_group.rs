@@ -15,8 +15,8 @@ pub(crate) static REQUEST: Shape = Shape {
         field("generationId", from(0), Int32),
         field("memberId", from(0), String),
         field("groupInstanceId", from(3), String).nullable(from(3)),
-        field("protocolType", from(5), String).nullable(from(5)),
-        field("protocolName", from(5), String).nullable(from(5)),
+        field("protocolType", from(5), String).nullable(from(5)).ignorable(),
+        field("protocolName", from(5), String).nullable(from(5)).ignorable(),
         field("assignments", from(0), Array(&Struct(REQUEST_SYNC_GROUP_REQUEST_ASSIGNMENT))),
     ],
 };
@@ -26,10 +26,10 @@ pub(crate) static RESPONSE: Shape = Shape {
     versions: span(0, 5),
     flexible: from(4),
     fields: &[
-        field("throttleTimeMs", from(1), Int32),
+        field("throttleTimeMs", from(1), Int32).ignorable(),
         field("errorCode", from(0), Int16),
-        field("protocolType", from(5), String).nullable(from(5)),
-        field("protocolName", from(5), String).nullable(from(5)),
+        field("protocolType", from(5), String).nullable(from(5)).ignorable(),
+        field("protocolName", from(5), String).nullable(from(5)).ignorable(),
         field("assignment", from(0), Bytes),
     ],
 };

@@ -4,13 +4,13 @@ use crate::guard::shape::{Field, Kind::*, Shape, field, from, span};
 const REQUEST_TXN_OFFSET_COMMIT_REQUEST_PARTITION: &[Field] = &[
     field("partitionIndex", from(0), Int32),
     field("committedOffset", from(0), Int64),
-    field("committedLeaderEpoch", from(2), Int32),
+    field("committedLeaderEpoch", from(2), Int32).ignorable(),
     field("committedMetadata", from(0), String).nullable(from(0)),
 ];
 
 const REQUEST_TXN_OFFSET_COMMIT_REQUEST_TOPIC: &[Field] = &[
-    field("name", span(0, 5), String),
-    field("topicId", from(6), Uuid),
+    field("name", span(0, 5), String).ignorable(),
+    field("topicId", from(6), Uuid).ignorable(),
     field("partitions", from(0), Array(&Struct(REQUEST_TXN_OFFSET_COMMIT_REQUEST_PARTITION))),
 ];
 
@@ -36,8 +36,8 @@ const RESPONSE_TXN_OFFSET_COMMIT_RESPONSE_PARTITION: &[Field] = &[
 ];
 
 const RESPONSE_TXN_OFFSET_COMMIT_RESPONSE_TOPIC: &[Field] = &[
-    field("name", span(0, 5), String),
-    field("topicId", from(6), Uuid),
+    field("name", span(0, 5), String).ignorable(),
+    field("topicId", from(6), Uuid).ignorable(),
     field("partitions", from(0), Array(&Struct(RESPONSE_TXN_OFFSET_COMMIT_RESPONSE_PARTITION))),
 ];
 

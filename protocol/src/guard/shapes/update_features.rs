@@ -33,6 +33,6 @@ pub(crate) static RESPONSE: Shape = Shape {
         field("throttleTimeMs", from(0), Int32),
         field("errorCode", from(0), Int16),
         field("errorMessage", from(0), String).nullable(from(0)),
-        field("results", span(0, 1), Array(&Struct(RESPONSE_UPDATABLE_FEATURE_RESULT))),
+        field("results", span(0, 1), Array(&Struct(RESPONSE_UPDATABLE_FEATURE_RESULT))).ignorable(),
     ],
 };

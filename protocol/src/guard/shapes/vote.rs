@@ -5,8 +5,8 @@ const REQUEST_PARTITION_DATA: &[Field] = &[
     field("partitionIndex", from(0), Int32),
     field("replicaEpoch", from(0), Int32),
     field("replicaId", from(0), Int32),
-    field("replicaDirectoryId", from(1), Uuid),
-    field("voterDirectoryId", from(1), Uuid),
+    field("replicaDirectoryId", from(1), Uuid).ignorable(),
+    field("voterDirectoryId", from(1), Uuid).ignorable(),
     field("lastOffsetEpoch", from(0), Int32),
     field("lastOffset", from(0), Int64),
     field("preVote", from(2), Bool),
@@ -23,7 +23,7 @@ pub(crate) static REQUEST: Shape = Shape {
     flexible: from(0),
     fields: &[
         field("clusterId", from(0), String).nullable(from(0)),
-        field("voterId", from(1), Int32),
+        field("voterId", from(1), Int32).ignorable(),
         field("topics", from(0), Array(&Struct(REQUEST_TOPIC_DATA))),
     ],
 };

@@ -13,7 +13,7 @@ const REQUEST_PARTITION_DATA: &[Field] = &[
     field("stateEpoch", from(0), Int32),
     field("leaderEpoch", from(0), Int32),
     field("startOffset", from(0), Int64),
-    field("deliveryCompleteCount", from(1), Int32),
+    field("deliveryCompleteCount", from(1), Int32).ignorable(),
     field("stateBatches", from(0), Array(&Struct(REQUEST_STATE_BATCH))),
 ];
 

@@ -12,7 +12,7 @@ const REQUEST_WRITABLE_TXN_MARKER: &[Field] = &[
     field("transactionResult", from(0), Bool),
     field("topics", from(0), Array(&Struct(REQUEST_WRITABLE_TXN_MARKER_TOPIC))),
     field("coordinatorEpoch", from(0), Int32),
-    field("transactionVersion", from(2), Int8),
+    field("transactionVersion", from(2), Int8).ignorable(),
 ];
 
 pub(crate) static REQUEST: Shape = Shape {

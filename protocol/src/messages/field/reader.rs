@@ -63,7 +63,7 @@ impl Reader<'_> {
         self.held(count)
     }
     /// A count of elements, no more than an array may have.
-    pub(super) fn elements(&mut self) -> Result<Option<usize>, Malformed> {
+    pub(crate) fn elements(&mut self) -> Result<Option<usize>, Malformed> {
         let count = self.count()?;
         match count {
             Some(count) if count > MOST_ELEMENTS => {
@@ -93,13 +93,13 @@ impl Reader<'_> {
         let length = i32::from(i16::from_be_bytes(self.array()?));
         self.held(length)
     }
-    pub(super) fn null<T>(&self) -> Result<T, Malformed> {
+    pub(crate) fn null<T>(&self) -> Result<T, Malformed> {
         Err(self.malformed("null, which this field cannot be"))
     }
     /// Ends a struct: hands each tagged field to `known`, which takes it or leaves it for the unknown ones.
     pub(crate) fn tags(
         &mut self,
-        mut known: impl FnMut(i32, &mut Reader<'_>) -> Result<bool, Malformed>,
+        known: &mut dyn FnMut(i32, &mut Reader<'_>) -> Result<bool, Malformed>,
     ) -> Result<TaggedFields, Malformed> {
         let mut unknown = TaggedFields::new();
         for _ in 0..self.tagged_count()? {

@@ -65,7 +65,7 @@ macro_rules! wire_struct {
                 $(if ($versions).contains(&from.version) {
                     read.$field = $crate::messages::field::Field::read(from).map_err(|error| error.in_field(stringify!($field)))?;
                 })*
-                read.unknown_tagged_fields = from.tags(|tag, from| match tag {
+                read.unknown_tagged_fields = from.tags(&mut |tag, from| match tag {
                     $($tag if ($tag_versions).contains(&from.version) => {
                         read.$tag_field = $crate::messages::field::Field::read(from).map_err(|error| error.in_field(stringify!($tag_field)))?;
                         Ok(true)

@@ -12,7 +12,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.out.buffer().put_slice(bytes);
     }
     fn unsigned_varint(&mut self, mut value: u32) {
@@ -26,7 +26,7 @@ impl Writer<'_> {
         }
     }
     /// A count of elements or bytes; none is null.
-    pub(super) fn count(&mut self, count: Option<usize>) -> Result<(), Malformed> {
+    pub(crate) fn count(&mut self, count: Option<usize>) -> Result<(), Malformed> {
         let count =
             count.map(i32::try_from).transpose().map_err(|_| Malformed::new("more than 2³¹−1 elements or bytes"))?;
         if self.flexible {

@@ -1,38 +1,41 @@
 //! Messages of `kafka-protocol` as bodies of ours, and our own ones as messages of `kafka-protocol`: with its traits,
 //! so that code written for that crate takes both.
 
-#[cfg(any(feature = "client", feature = "broker"))]
+mod engine;
+#[rustfmt::skip]
+mod types;
+mod value;
+
+pub(crate) use engine::{Shaped, same, shaped};
+pub(crate) use value::Value;
+
+use crate::ApiKey;
 use crate::codec::{BodyWriter, Checked, Malformed};
 #[cfg(any(feature = "client", feature = "broker"))]
 use crate::frame::{Limits, body::Kind};
+use crate::guard::{self, Direction};
 #[cfg(any(feature = "client", feature = "broker"))]
 use bytes::Bytes;
 
-/// Makes a pair of `kafka-protocol`'s messages bodies of ours.
+/// Makes a pair of `kafka-protocol`'s messages bodies of ours, after their shapes.
 macro_rules! foreign {
-    ($request:ident $response:ident) => {
-        impl $crate::codec::RequestBody for $request {
-            #[cfg(feature = "client")]
+    ($key:ident $request:ident $response:ident) => {
+        foreign!(@body $request $key Request RequestBody "client" "broker");
+        foreign!(@body $response $key Response ResponseBody "broker" "client");
+    };
+    (@body $message:ident $key:ident $direction:ident $body:ident $writes:literal $reads:literal) => {
+        impl $crate::codec::$body for $message {
+            #[cfg(feature = $writes)]
             fn write(&self, version: i16, out: &mut $crate::codec::BodyWriter) -> Result<(), $crate::codec::Malformed> {
-                let written = ::kafka_protocol::protocol::Encodable::encode(self, out.buffer(), version);
-                written.map_err($crate::messages::foreign::malformed)
+                use $crate::guard::Direction;
+                $crate::messages::foreign::write(self, $crate::ApiKey::$key, Direction::$direction, version, out)
             }
-            #[cfg(feature = "broker")]
+            #[cfg(feature = $reads)]
             fn read(version: i16, body: $crate::codec::Checked) -> Result<Self, $crate::codec::Malformed> {
-                let read = ::kafka_protocol::protocol::Decodable::decode(&mut body.into_bytes(), version);
-                read.map_err($crate::messages::foreign::malformed)
-            }
-        }
-        impl $crate::codec::ResponseBody for $response {
-            #[cfg(feature = "broker")]
-            fn write(&self, version: i16, out: &mut $crate::codec::BodyWriter) -> Result<(), $crate::codec::Malformed> {
-                let written = ::kafka_protocol::protocol::Encodable::encode(self, out.buffer(), version);
-                written.map_err($crate::messages::foreign::malformed)
-            }
-            #[cfg(feature = "client")]
-            fn read(version: i16, body: $crate::codec::Checked) -> Result<Self, $crate::codec::Malformed> {
-                let read = ::kafka_protocol::protocol::Decodable::decode(&mut body.into_bytes(), version);
-                read.map_err($crate::messages::foreign::malformed)
+                use $crate::guard::Direction;
+                let mut message = Self::default();
+                $crate::messages::foreign::read_into(&mut message, $crate::ApiKey::$key, Direction::$direction, version, body)?;
+                Ok(message)
             }
         }
     };
@@ -87,7 +90,7 @@ macro_rules! own {
                 let kind = $crate::frame::body::Kind::$direction($crate::ApiKey::$key, version);
                 let whole = buf.try_peek_bytes(0..buf.remaining())?;
                 let read = |checked| $crate::codec::$body::read(version, checked);
-                let (message, length) = $crate::messages::foreign::read(kind, whole, read)?;
+                let (message, length) = $crate::messages::foreign::read_guarded(kind, whole, read)?;
                 buf.advance(length);
                 Ok(message)
             }
@@ -96,9 +99,28 @@ macro_rules! own {
 }
 pub(super) use {foreign, own};
 
-#[cfg(any(feature = "client", feature = "broker"))]
-pub(super) fn malformed(error: anyhow::Error) -> Malformed {
-    Malformed::new(format!("{error:#}"))
+fn shape(api: ApiKey, direction: Direction) -> Result<&'static guard::Shape, Malformed> {
+    guard::shape(api, direction).ok_or_else(|| Malformed::new("no such API is known here"))
+}
+
+pub(super) fn write(
+    message: &dyn Shaped,
+    api: ApiKey,
+    direction: Direction,
+    version: i16,
+    out: &mut BodyWriter,
+) -> Result<(), Malformed> {
+    engine::write_body(message, shape(api, direction)?, version, out)
+}
+
+pub(super) fn read_into(
+    message: &mut dyn Shaped,
+    api: ApiKey,
+    direction: Direction,
+    version: i16,
+    body: Checked,
+) -> Result<(), Malformed> {
+    engine::read_body(message, shape(api, direction)?, version, body)
 }
 
 #[cfg(any(feature = "client", feature = "broker"))]
@@ -109,7 +131,7 @@ pub(super) fn written(write: impl FnOnce(&mut BodyWriter) -> Result<(), Malforme
 }
 
 #[cfg(any(feature = "client", feature = "broker"))]
-pub(super) fn read<T>(
+pub(super) fn read_guarded<T>(
     kind: Kind,
     whole: Bytes,
     read: impl FnOnce(Checked) -> Result<T, Malformed>,
