@@ -168,12 +168,13 @@ impl Broker {
         }
         let Ok(header) = frame::decode_request_header(payload) else { return Some(Outcome::Close) };
         self.log.asked(self.now, peer, &header, payload);
+        let Some(principal) = self.principal(peer) else { return Some(Outcome::Close) };
         let call = Call {
             connection: peer.connection,
             node: peer.node,
             host: peer.host.clone(),
             listener: peer.listener,
-            principal: self.principal(peer),
+            principal,
             client_id: StrBytes::from_string(header.client_id().unwrap_or_default().to_owned()),
             version: header.version(),
             correlation_id: header.correlation_id(),

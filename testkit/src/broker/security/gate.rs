@@ -71,15 +71,16 @@ impl Broker {
         self.fail_authentication(call.node, call.connection, last);
         Gate::Shut(None)
     }
-    /// Who sends a request, as ACLs name it.
-    pub(crate) fn principal(&mut self, peer: &Peer) -> StrBytes {
+    /// Who sends a request, as ACLs name it; none for a certificate that no mapping rule is about.
+    pub(crate) fn principal(&mut self, peer: &Peer) -> Option<StrBytes> {
+        let anonymous = StrBytes::from_static_str(ANONYMOUS);
         if self.security.uses_sasl(peer.listener) {
             let identity = self.security.session(peer.connection).identity();
-            return identity.map_or(StrBytes::from_static_str(ANONYMOUS), session::Identity::principal);
+            return Some(identity.map_or(anonymous, session::Identity::principal));
         }
-        peer.certified
-            .as_ref()
-            .map_or(StrBytes::from_static_str(ANONYMOUS), |name| StrBytes::from_string(format!("User:{name}")))
+        let Some(name) = &peer.certified else { return Some(anonymous) };
+        let user = self.settings.security.mapping.apply(name)?;
+        Some(StrBytes::from_string(format!("User:{user}")))
     }
 }
 

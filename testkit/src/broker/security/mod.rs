@@ -6,6 +6,7 @@ mod exchange;
 pub(crate) mod fail;
 mod gate;
 mod jaas;
+mod mapping;
 pub(crate) mod mechanism;
 pub(crate) mod oauthbearer;
 mod plain;

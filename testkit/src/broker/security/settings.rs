@@ -1,6 +1,7 @@
 //! The options that have to do with security, by Kafka's keys.
 
 use super::jaas;
+use super::mapping::Mapping;
 use super::mechanism::Mechanism;
 use super::oauthbearer::Rules;
 use std::collections::BTreeSet;
@@ -33,6 +34,8 @@ pub(crate) struct SecuritySettings {
     pub(crate) has_authorizer: bool,
     /// `ssl.client.auth`.
     pub(crate) client_auth: ClientAuth,
+    /// `ssl.principal.mapping.rules`.
+    pub(crate) mapping: Mapping,
     /// From `sasl.jaas.config`.
     pub(crate) oauth: Rules,
 }
@@ -48,6 +51,7 @@ impl Default for SecuritySettings {
             allow_everyone_without_acl: false,
             has_authorizer: false,
             client_auth: ClientAuth::None,
+            mapping: Mapping::default(),
             oauth: Rules::default(),
         }
     }
@@ -70,6 +74,7 @@ impl SecuritySettings {
             }
             "authorizer.class.name" => self.has_authorizer = authorizer(value)?,
             "ssl.client.auth" => self.client_auth = client_auth(value).ok_or_else(|| wrong(key, value))?,
+            "ssl.principal.mapping.rules" => self.mapping = Mapping::parse(value)?,
             "sasl.jaas.config" => self.oauth = Rules::from_options(&jaas::options(value))?,
             _ => return Ok(false),
         }
