@@ -23,6 +23,7 @@ mod steering;
 mod timers;
 mod topics;
 mod transactions;
+mod upkeep;
 mod versions;
 
 pub(crate) use call::{ConnectionId, ListenerId, Outcome, Peer, Reply};
@@ -90,7 +91,7 @@ pub(crate) struct Broker {
 impl Broker {
     /// A cluster without topics. `seed` tells it from others.
     pub(crate) fn new(settings: Settings, nodes: Vec<Node>, seed: u64, now: Timestamp) -> Self {
-        Self {
+        let mut broker = Self {
             now,
             cluster_id: StrBytes::from_string(format!("millstream-{seed:016x}")),
             nodes: Nodes::new(nodes),
@@ -114,7 +115,9 @@ impl Broker {
             names_given: 0,
             replies: Vec::new(),
             settings,
-        }
+        };
+        broker.arm_retention();
+        broker
     }
     /// Takes a request in: a frame without its size. A connection sends the next one only when this one has its reply.
     pub(crate) fn handle(&mut self, now: Timestamp, peer: &Peer, payload: &Bytes) {
@@ -133,6 +136,7 @@ impl Broker {
             match key {
                 TimerKey::Produce(connection) => self.handle_produce_time(connection),
                 TimerKey::Replicas(key) => self.handle_replica_time(key),
+                TimerKey::Retention => self.handle_retention_time(),
                 TimerKey::Session(node) => self.handle_session_time(node),
                 TimerKey::Fetch(connection) => self.complete_fetch(connection),
                 TimerKey::LastWords(connection) => self.say_last_words(connection),
@@ -225,7 +229,7 @@ impl Broker {
         if let Some(chosen) = self.nodes.chosen_coordinator(key) {
             return Some(chosen);
         }
-        let partitions = self.settings.internal_topic_partitions;
+        let partitions = self.settings.partitions_of(internal_topic);
         let Some(topic) = self.topics.find(internal_topic) else {
             let factor = usize::try_from(self.settings.default_replication_factor).unwrap_or(1);
             let replicas = self.nodes.replicas(internal_topic, java_hash::partition_for(key, partitions), factor);

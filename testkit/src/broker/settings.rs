@@ -31,9 +31,12 @@ pub(crate) struct Settings {
     pub(crate) delete_topics: bool,
     pub(crate) replica_lag_max: Duration,
     pub(crate) broker_session_timeout: Duration,
+    pub(crate) retention_check_interval: Duration,
     pub(crate) replica_selector: ReplicaSelector,
-    /// Of `__consumer_offsets` and `__transaction_state`.
-    pub(crate) internal_topic_partitions: usize,
+    /// Of `__consumer_offsets`.
+    pub(crate) offsets_topic_partitions: usize,
+    /// Of `__transaction_state`.
+    pub(crate) transactions_topic_partitions: usize,
     /// How long a transaction stays prepared before its markers are written.
     pub(crate) marker_delay_ms: i64,
     /// The epoch that new producer ids begin with.
@@ -74,8 +77,10 @@ impl Settings {
             delete_topics: true,
             replica_lag_max: super::replication::LAG_MAX,
             broker_session_timeout: Duration::from_secs(9),
+            retention_check_interval: Duration::from_secs(300),
             replica_selector: ReplicaSelector::Leader,
-            internal_topic_partitions: 50,
+            offsets_topic_partitions: 50,
+            transactions_topic_partitions: 50,
             marker_delay_ms: 0,
             producer_epoch_start: 0,
             protocols: Vec::new(),
@@ -84,6 +89,14 @@ impl Settings {
             api_versions: Vec::new(),
             topic_defaults: BTreeMap::new(),
             given: BTreeMap::new(),
+        }
+    }
+    /// How many partitions an internal topic has.
+    pub(crate) fn partitions_of(&self, internal_topic: &str) -> usize {
+        if internal_topic == super::topics::OFFSETS_TOPIC {
+            self.offsets_topic_partitions
+        } else {
+            self.transactions_topic_partitions
         }
     }
     /// Sets an option; says what is wrong with it.
@@ -104,8 +117,12 @@ impl Settings {
             "transaction.version" => self.transaction_version = parse(key, value)?,
             "max.incremental.fetch.session.cache.slots" => self.max_fetch_sessions = parse(key, value)?,
             "fetch.max.bytes" => self.fetch_max_bytes = parse(key, value)?,
-            "offsets.topic.num.partitions" => self.internal_topic_partitions = parse(key, value)?,
+            "offsets.topic.num.partitions" => self.offsets_topic_partitions = parse(key, value)?,
+            "transaction.state.log.num.partitions" => self.transactions_topic_partitions = parse(key, value)?,
             "replica.lag.time.max.ms" => self.replica_lag_max = Duration::from_millis(parse(key, value)?),
+            "log.retention.check.interval.ms" => {
+                self.retention_check_interval = Duration::from_millis(parse(key, value)?);
+            }
             "broker.session.timeout.ms" => self.broker_session_timeout = Duration::from_millis(parse(key, value)?),
             "replica.selector.class" => self.replica_selector = ReplicaSelector::named(value),
             "delete.topic.enable" => self.delete_topics = parse(key, value)?,

@@ -14,6 +14,8 @@ pub(crate) enum TimerKey {
     Produce(ConnectionId),
     /// A partition's followers, one of which is behind.
     Replicas(PartitionKey),
+    /// All logs' retention.
+    Retention,
     /// A node that stands still.
     Session(NodeId),
     /// A fetch that waits for data.

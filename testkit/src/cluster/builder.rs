@@ -175,8 +175,6 @@ impl TestClusterBuilder {
                 nodes.add(id, door, socket, shared).map_err(|error| failed(id, error))?;
             }
         }
-        #[cfg(not(feature = "client"))]
-        let _nobody_in_memory = addresses;
         #[cfg(feature = "client")]
         for (id, addresses) in (1..).map(NodeId::new).zip(addresses).filter(|_| self.in_memory) {
             for (door, address) in doors.all().zip(addresses) {

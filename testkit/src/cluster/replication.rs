@@ -1,4 +1,4 @@
-//! What a test does to replicas.
+//! What a test does to replicas and their logs.
 
 use super::TestCluster;
 use millstream_protocol::{NodeId, Offset, TopicPartition};
@@ -41,6 +41,18 @@ impl TestCluster {
         let (topic, index) = (partition.topic.as_str(), partition.partition.get());
         let is_there = self.with_broker(|broker| broker.advance_replica(topic, index, node, until.get()));
         assert!(is_there, "node {node} has no replica of {partition}");
+    }
+    /// Compacts a topic now, as if every segment were full: what Kafka's cleaner would leave below the last stable offset.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such topic.
+    pub fn compact(&self, topic: &str) {
+        assert!(self.with_broker(|broker| broker.compact(topic)), "there is no topic `{topic}`");
+    }
+    /// Deletes what topics keep no longer (`retention.ms`, `retention.bytes`), which else happens every `log.retention.check.interval.ms`.
+    pub fn apply_retention(&self) {
+        self.with_broker(crate::broker::Broker::apply_retention);
     }
     /// Lets any replica that is up lead a partition that has no leader, whatever it lacks: what it never had is lost.
     ///

@@ -224,7 +224,8 @@ async fn a_transaction_that_takes_too_long_is_aborted() {
     while state(&cluster) != "CompleteAbort" {
         tokio::task::yield_now().await;
     }
-    assert_eq!(producer.end(TV2, true), ErrorCode::PRODUCER_FENCED);
+    // Kafka takes the epoch before the bump for a request sent twice, whose outcome then is another one.
+    assert_eq!(producer.end(TV2, true), ErrorCode::INVALID_TXN_STATE);
     assert!(cluster.values("t").is_empty());
 }
 

@@ -198,11 +198,19 @@ impl Broker {
 
 /// A partition answered with a code.
 pub(crate) fn refused(partition_index: i32, code: ErrorCode) -> PartitionData {
+    // Kafka leaves this list as it is made where it never came to the log, and takes it away where it did.
+    let is_before_log = matches!(
+        code,
+        ErrorCode::UNKNOWN_TOPIC_OR_PARTITION
+            | ErrorCode::UNKNOWN_TOPIC_ID
+            | ErrorCode::INCONSISTENT_TOPIC_ID
+            | ErrorCode::TOPIC_AUTHORIZATION_FAILED
+    );
     PartitionData {
         partition_index,
         error_code: code.get(),
         high_watermark: -1,
-        aborted_transactions: None,
+        aborted_transactions: is_before_log.then(Vec::new),
         records: RecordData::from(Vec::new()),
         ..PartitionData::default()
     }

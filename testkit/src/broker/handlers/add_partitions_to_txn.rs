@@ -13,9 +13,12 @@ use millstream_protocol::messages::add_partitions_to_txn_response::{
     AddPartitionsToTxnPartitionResult, AddPartitionsToTxnResult, AddPartitionsToTxnTopicResult,
 };
 use millstream_protocol::messages::{AddPartitionsToTxnRequest, AddPartitionsToTxnResponse};
+use std::collections::BTreeSet;
 
 /// From this version on several transactions come in one request.
 const BATCHED_SINCE: i16 = 4;
+/// From this version on brokers know TRANSACTION_ABORTABLE (KIP-890).
+const ABORTABLE_SINCE: i16 = 5;
 
 pub(super) struct AddPartitionsToTxn;
 
@@ -65,34 +68,49 @@ fn add(
     let all =
         transaction.topics.iter().flat_map(|topic| topic.partitions.iter().map(|partition| (&topic.name, *partition)));
     let known: Option<Vec<PartitionKey>> = all.map(|(topic, partition)| key(broker, &topic.0, partition)).collect();
+    let each_once = once(&transaction.topics);
     let Some(known) = known else {
         // One unknown partition stops the others.
-        return results(&transaction.topics, |topic, partition| match key(broker, topic, partition) {
+        return results(&each_once, |topic, partition| match key(broker, topic, partition) {
             Some(_) => ErrorCode::OPERATION_NOT_ATTEMPTED,
             None => ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
         });
     };
-    let code = try_add(broker, call, transaction, known).err().unwrap_or(ErrorCode::NONE);
+    let identity = Identity { id: transaction.producer_id.0, epoch: transaction.producer_epoch };
+    let id = &transaction.transactional_id.0;
+    if !broker.is_transaction_coordinator(call.node, id) {
+        return results(&transaction.topics, |_, _| ErrorCode::NOT_COORDINATOR);
+    }
+    if transaction.verify_only {
+        let verified: Vec<(PartitionKey, ErrorCode)> =
+            known.into_iter().map(|key| (key, verify(broker, call, id, identity, key))).collect();
+        let code = |topic: &str, partition: i32| {
+            let key = key(broker, topic, partition);
+            verified.iter().find(|(known, _)| Some(*known) == key).map_or(ErrorCode::NONE, |(_, code)| *code)
+        };
+        return results(&each_once, code);
+    }
+    let code = broker.add_partitions(id, identity, known).err().unwrap_or(ErrorCode::NONE);
     // Version 1 and below do not know PRODUCER_FENCED.
     let code =
         if code == ErrorCode::PRODUCER_FENCED && call.version < 2 { ErrorCode::INVALID_PRODUCER_EPOCH } else { code };
+    // Here what comes twice is told twice.
     results(&transaction.topics, |_, _| code)
 }
-fn try_add(
-    broker: &mut Broker,
-    call: &Call,
-    transaction: &AddPartitionsToTxnTransaction,
-    partitions: Vec<PartitionKey>,
-) -> Result<(), ErrorCode> {
-    let id = &transaction.transactional_id.0;
-    if !broker.is_transaction_coordinator(call.node, id) {
-        return Err(ErrorCode::NOT_COORDINATOR);
+/// The topics with each partition once.
+fn once(topics: &[AddPartitionsToTxnTopic]) -> Vec<AddPartitionsToTxnTopic> {
+    let once = |topic: &AddPartitionsToTxnTopic| {
+        let indexes: BTreeSet<i32> = topic.partitions.iter().copied().collect();
+        topic.clone().with_partitions(indexes.into_iter().collect())
+    };
+    topics.iter().map(once).collect()
+}
+fn verify(broker: &mut Broker, call: &Call, id: &str, identity: Identity, key: PartitionKey) -> ErrorCode {
+    match broker.verify_partition(id, identity, key) {
+        Ok(()) => ErrorCode::NONE,
+        Err(ErrorCode::INVALID_TXN_STATE) if call.version >= ABORTABLE_SINCE => ErrorCode::TRANSACTION_ABORTABLE,
+        Err(code) => code,
     }
-    let identity = Identity { id: transaction.producer_id.0, epoch: transaction.producer_epoch };
-    if transaction.verify_only {
-        return partitions.into_iter().try_for_each(|key| broker.admit_transactional(id, identity, key, false));
-    }
-    broker.add_partitions(id, identity, partitions)
 }
 fn results(
     topics: &[AddPartitionsToTxnTopic],

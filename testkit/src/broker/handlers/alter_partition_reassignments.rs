@@ -18,7 +18,7 @@ const FACTOR_SINCE: i16 = 1;
 
 pub(super) struct AlterPartitionReassignments;
 
-type Moved = Result<(), (ErrorCode, String)>;
+type Moved = Result<(), (ErrorCode, Option<String>)>;
 
 impl Handler for AlterPartitionReassignments {
     type Request = AlterPartitionReassignmentsRequest;
@@ -34,7 +34,7 @@ impl Handler for AlterPartitionReassignments {
     }
     fn refuse(request: &AlterPartitionReassignmentsRequest, code: ErrorCode) -> AlterPartitionReassignmentsResponse {
         let message = Some(StrBytes::from_static_str(code.message()));
-        let response = answer(request, |_, _| Err((code, code.message().to_owned())));
+        let response = answer(request, |_, _| Err((code, Some(code.message().to_owned()))));
         response.with_error_code(code.get()).with_error_message(message)
     }
 }
@@ -49,7 +49,7 @@ fn answer(
             ReassignablePartitionResponse::default()
                 .with_partition_index(asked.partition_index)
                 .with_error_code(code.unwrap_or(ErrorCode::NONE).get())
-                .with_error_message(message.map(StrBytes::from_string))
+                .with_error_message(message.flatten().map(StrBytes::from_string))
         });
         ReassignableTopicResponse::default().with_name(topic.name.clone()).with_partitions(partitions.collect())
     };
@@ -58,7 +58,7 @@ fn answer(
 
 fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_resize: bool) -> Moved {
     let index = asked.partition_index;
-    let unknown = |what: String| (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, what);
+    let unknown = |what: String| (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, Some(what));
     let topic = broker.topics.find(name).ok_or_else(|| unknown(format!("Unable to find a topic named {name}.")))?;
     let key = (topic.id, index);
     let partition =
@@ -70,7 +70,7 @@ fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_res
         if !may_resize && target.len() != partition.replicas.len() {
             let (from, to) = (partition.replicas.len(), target.len());
             let reason = format!("The replication factor is changed from {from} to {to}");
-            return Err((ErrorCode::INVALID_REPLICATION_FACTOR, reason));
+            return Err((ErrorCode::INVALID_REPLICATION_FACTOR, Some(reason)));
         }
     }
     let nodes = broker.nodes.clone();
@@ -80,17 +80,14 @@ fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_res
     match target {
         Some(target) => partition.reassign(target),
         None if partition.cancel_reassignment() => {}
-        None => {
-            let code = ErrorCode::NO_REASSIGNMENT_IN_PROGRESS;
-            return Err((code, code.message().to_owned()));
-        }
+        None => return Err((ErrorCode::NO_REASSIGNMENT_IN_PROGRESS, None)),
     }
     partition.leave_removed(&nodes);
     broker.replicate(key);
     Ok(())
 }
-fn check(broker: &Broker, target: &[NodeId]) -> Result<(), (ErrorCode, String)> {
-    let invalid = |reason: String| (ErrorCode::INVALID_REPLICA_ASSIGNMENT, reason);
+fn check(broker: &Broker, target: &[NodeId]) -> Moved {
+    let invalid = |reason: String| (ErrorCode::INVALID_REPLICA_ASSIGNMENT, Some(reason));
     if target.is_empty() {
         return Err(invalid("The manual partition assignment includes an empty replica list.".to_owned()));
     }

@@ -11,6 +11,9 @@ use millstream_protocol::messages::{DescribeProducersRequest, DescribeProducersR
 
 pub(super) struct DescribeProducers;
 
+/// A code and what there is to say.
+type Refusal = (ErrorCode, Option<&'static str>);
+
 impl Handler for DescribeProducers {
     type Request = DescribeProducersRequest;
     fn handle(
@@ -23,21 +26,20 @@ impl Handler for DescribeProducers {
                 .with_partition_index(index)
                 .with_error_message(None)
                 .with_active_producers(producers),
-            Err(code) => refused(index, code),
+            Err(refusal) => refused(index, refusal),
         }))
     }
     fn refuse(request: &DescribeProducersRequest, code: ErrorCode) -> DescribeProducersResponse {
-        answer(request, |_, index| refused(index, code))
+        answer(request, |_, index| refused(index, (code, Some(code.message()))))
     }
 }
 
-fn find(broker: &Broker, call: &Call, topic: &str, index: i32) -> Result<Vec<ProducerState>, ErrorCode> {
-    let partition = broker
-        .topics
-        .find(topic)
-        .and_then(|topic| topic.partition(index))
-        .ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
-    partition.check_leader(call.node, -1)?;
+fn find(broker: &Broker, call: &Call, topic: &str, index: i32) -> Result<Vec<ProducerState>, Refusal> {
+    let unknown = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+    // Kafka has a sentence for an unknown topic alone.
+    let topic = broker.topics.find(topic).ok_or((unknown, Some(unknown.message())))?;
+    let partition = topic.partition(index).ok_or((unknown, None))?;
+    partition.check_leader(call.node, -1).map_err(|code| (code, None))?;
     Ok(partition.log.producers.active().into_iter().map(describe).collect())
 }
 fn describe((id, producer): (i64, &Producer)) -> ProducerState {
@@ -49,11 +51,11 @@ fn describe((id, producer): (i64, &Producer)) -> ProducerState {
         .with_coordinator_epoch(producer.coordinator_epoch)
         .with_current_txn_start_offset(producer.open_at.unwrap_or(-1))
 }
-fn refused(index: i32, code: ErrorCode) -> PartitionResponse {
+fn refused(index: i32, (code, message): Refusal) -> PartitionResponse {
     PartitionResponse::default()
         .with_partition_index(index)
         .with_error_code(code.get())
-        .with_error_message(Some(StrBytes::from_static_str(code.message())))
+        .with_error_message(message.map(StrBytes::from_static_str))
 }
 fn answer(
     request: &DescribeProducersRequest,

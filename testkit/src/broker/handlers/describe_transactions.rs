@@ -3,12 +3,12 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::transactions::transaction::{State, Transaction};
-use millstream_protocol::ErrorCode;
+use crate::broker::transactions::transaction::Transaction;
 use millstream_protocol::messages::describe_transactions_response::{TopicData, TransactionState};
 use millstream_protocol::messages::{
     DescribeTransactionsRequest, DescribeTransactionsResponse, ProducerId, StrBytes, TopicName, TransactionalId,
 };
+use millstream_protocol::{ErrorCode, Timestamp};
 use std::collections::BTreeMap;
 
 pub(super) struct DescribeTransactions;
@@ -21,6 +21,9 @@ impl Handler for DescribeTransactions {
         request: DescribeTransactionsRequest,
     ) -> Answer<DescribeTransactionsResponse> {
         let states = request.transactional_ids.iter().map(|id| {
+            if id.0.is_empty() {
+                return refused(id, ErrorCode::INVALID_REQUEST);
+            }
             if !broker.is_transaction_coordinator(call.node, &id.0) {
                 return refused(id, ErrorCode::NOT_COORDINATOR);
             }
@@ -51,10 +54,7 @@ fn describe(broker: &Broker, id: &TransactionalId, transaction: &Transaction) ->
     let topics = topics
         .into_iter()
         .map(|(name, partitions)| TopicData::default().with_topic(TopicName(name)).with_partitions(partitions));
-    let since = match transaction.state {
-        State::Ongoing { since } => since.as_millis(),
-        State::Empty | State::Prepared { .. } | State::Complete(_) => -1,
-    };
+    let since = transaction.started.map_or(-1, Timestamp::as_millis);
     TransactionState::default()
         .with_transactional_id(id.clone())
         .with_transaction_state(StrBytes::from_static_str(transaction.state.name()))

@@ -40,15 +40,16 @@ impl Handler for ElectLeaders {
     }
 }
 
-// Of all partitions only those are told of that got a leader or should have got one.
+// All topics are named, but of their partitions only those are told of that got a leader or should have got one.
 fn elect_all(broker: &mut Broker, kind: i8) -> BTreeMap<StrBytes, Vec<(i32, Elected)>> {
     let all: Vec<(StrBytes, i32)> =
         broker.topics.all().flat_map(|topic| topic.numbered().map(|(index, _)| (topic.name.clone(), index))).collect();
     let mut results: BTreeMap<StrBytes, Vec<(i32, Elected)>> = BTreeMap::new();
     for (topic, index) in all {
         let elected = elect(broker, kind, &topic, index);
+        let of_topic = results.entry(topic).or_default();
         if !matches!(elected, Err((ErrorCode::ELECTION_NOT_NEEDED, _))) {
-            results.entry(topic).or_default().push((index, elected));
+            of_topic.push((index, elected));
         }
     }
     results

@@ -20,7 +20,10 @@ impl Handler for FindCoordinator {
             let found = request.coordinator_keys.iter().map(|key| find(broker, call, key, request.key_type)).collect();
             FindCoordinatorResponse::default().with_coordinators(found)
         } else {
-            single(find(broker, call, &request.key, request.key_type))
+            let found = single(find(broker, call, &request.key, request.key_type));
+            // The older versions have the code's name there, also when there is no error.
+            let is_found = found.error_code == 0;
+            if is_found { found.with_error_message(Some(StrBytes::from_static_str("NONE"))) } else { found }
         })
     }
     fn refuse(request: &FindCoordinatorRequest, code: ErrorCode) -> FindCoordinatorResponse {
@@ -72,7 +75,7 @@ impl Broker {
         if self.has_topic(name) {
             return;
         }
-        let partitions = self.settings.internal_topic_partitions;
+        let partitions = self.settings.partitions_of(name);
         let id = self.create_topic(name, partitions);
         let configs = internal_configs(name);
         if let Some(topic) = self.topics.find_id_mut(id) {

@@ -72,6 +72,7 @@ fn find(
     asked: &ListOffsetsPartition,
     isolation: Isolation,
 ) -> Result<ListOffsetsPartitionResponse, ErrorCode> {
+    check_timestamp(asked.timestamp, call.version)?;
     let partition = broker.topics.find(&topic.name.0).and_then(|topic| topic.partition(asked.partition_index));
     let partition = partition.ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
     partition.check_leader(call.node, asked.current_leader_epoch)?;
@@ -80,21 +81,29 @@ fn find(
     let response = ListOffsetsPartitionResponse::default().with_partition_index(asked.partition_index);
     Ok(response.with_timestamp(timestamp).with_offset(offset).with_leader_epoch(leader_epoch.unwrap_or(-1)))
 }
+/// Each version brought another time that is none.
+fn check_timestamp(timestamp: i64, version: i16) -> Result<(), ErrorCode> {
+    let since = match timestamp {
+        LATEST | EARLIEST | 0.. => 0,
+        NEWEST_TIMESTAMP => 7,
+        EARLIEST_LOCAL => 8,
+        LATEST_TIERED => 9,
+        EARLIEST_PENDING_UPLOAD => 11,
+        _ => i16::MAX,
+    };
+    if version >= since { Ok(()) } else { Err(ErrorCode::UNSUPPORTED_VERSION) }
+}
 fn look(partition: &Partition, timestamp: i64, isolation: Isolation, version: i16) -> Result<Found, ErrorCode> {
     let log = &partition.log;
     let at = |offset: i64, epoch: Option<i32>| Found { offset, timestamp: -1, epoch };
-    let known_since = |least: i16| if version >= least { Ok(()) } else { Err(ErrorCode::UNSUPPORTED_VERSION) };
     Ok(match timestamp {
         LATEST => {
             check_available(partition, version)?;
             at(log.bound(isolation), log.latest_epoch())
         }
-        EARLIEST => at(log.start(), log.epoch_at(log.start())),
-        NEWEST_TIMESTAMP => known_since(7).map(|()| newest(log))?,
-        EARLIEST_LOCAL => known_since(8).map(|()| at(log.start(), log.epoch_at(log.start())))?,
-        LATEST_TIERED => known_since(9).map(|()| at(-1, None))?,
-        EARLIEST_PENDING_UPLOAD => known_since(11).map(|()| at(-1, None))?,
-        ..0 => return Err(ErrorCode::UNSUPPORTED_VERSION),
+        EARLIEST | EARLIEST_LOCAL => at(log.start(), log.epoch_at(log.start())),
+        NEWEST_TIMESTAMP => newest(log),
+        LATEST_TIERED | EARLIEST_PENDING_UPLOAD => at(-1, None),
         timestamp => {
             let found = first_since(log, timestamp, isolation);
             if found.offset < 0 {

@@ -38,7 +38,8 @@ fn find(
         .and_then(|topic| topic.partition(asked.partition))
         .ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
     partition.check_leader(call.node, asked.current_leader_epoch)?;
-    let (epoch, end) = partition.log.end_of_epoch(asked.leader_epoch).unwrap_or((-1, -1));
+    let (epoch, end) =
+        partition.log.end_of_epoch(asked.leader_epoch).filter(|_| asked.leader_epoch >= 0).unwrap_or((-1, -1));
     Ok(EpochEndOffset::default().with_partition(asked.partition).with_leader_epoch(epoch).with_end_offset(end))
 }
 fn refused(asked: &OffsetForLeaderPartition, code: ErrorCode) -> EpochEndOffset {

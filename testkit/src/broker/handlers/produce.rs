@@ -158,6 +158,7 @@ fn admit(
         ErrorCode::PRODUCER_FENCED => ErrorCode::INVALID_PRODUCER_EPOCH.into(),
         ErrorCode::CONCURRENT_TRANSACTIONS if call.version < ADDS_SINCE => ErrorCode::NOT_ENOUGH_REPLICAS.into(),
         ErrorCode::INVALID_TXN_STATE if call.version >= ABORTABLE_SINCE => ErrorCode::TRANSACTION_ABORTABLE.into(),
+        ErrorCode::INVALID_TXN_STATE => Refusal::from(code).with_message("Partition was not added to the transaction"),
         other => Refusal::from(other),
     })
 }

@@ -31,12 +31,20 @@ fn write(broker: &mut Broker, call: &Call, marker: &WritableTxnMarker, topic: &s
     if let Err(code) = partition.check_leader(call.node, -1) {
         return code;
     }
-    if partition.log.producers.find(marker.producer_id.0).is_some_and(|producer| producer.epoch > marker.producer_epoch)
-    {
+    let known = partition.log.producers.find(marker.producer_id.0);
+    if known.is_some_and(|producer| producer.epoch > marker.producer_epoch) {
         return ErrorCode::INVALID_PRODUCER_EPOCH;
     }
+    if known.is_some_and(|producer| producer.coordinator_epoch > marker.coordinator_epoch) {
+        return ErrorCode::TRANSACTION_COORDINATOR_FENCED;
+    }
     let kind = if marker.transaction_result { Marker::Commit } else { Marker::Abort };
-    broker.write_marker(key, Identity { id: marker.producer_id.0, epoch: marker.producer_epoch }, kind);
+    broker.write_marker(
+        key,
+        Identity { id: marker.producer_id.0, epoch: marker.producer_epoch },
+        kind,
+        marker.coordinator_epoch,
+    );
     ErrorCode::NONE
 }
 fn answer(

@@ -69,6 +69,15 @@ impl Batch {
     pub(crate) fn count_from(&self, offset: i64) -> u64 {
         u64::try_from(self.next_offset() - self.base_offset.max(offset)).unwrap_or(0)
     }
+    /// Its producer and whether it is transactional.
+    pub(crate) fn stamp(&self) -> Stamp {
+        let (id, epoch) = (self.producer_id.into(), self.producer_epoch.into());
+        if self.is_transactional() {
+            Stamp::transactional(id, epoch, self.base_sequence)
+        } else {
+            Stamp::idempotent(id, epoch, self.base_sequence)
+        }
+    }
     pub(crate) fn has_producer(&self) -> bool {
         self.producer_id >= 0
     }

@@ -2,8 +2,10 @@
 //! followers are, and so where its high watermark lies, it is told.
 
 pub(crate) mod batch;
+mod compaction;
 mod epochs;
 pub(crate) mod producers;
+pub(crate) mod retention;
 
 use batch::{Batch, Marker};
 use bytes::Bytes;
@@ -65,8 +67,11 @@ impl Log {
             && batch.base_sequence >= 0
             && let Checked::Duplicate(base_offset) = self.producers.check(&batch)?
         {
-            let timestamp = self.producers.timestamp_at(batch.producer_id, base_offset);
-            return Ok(Appended { base_offset, append_time: append_time.map_or(-1, |_| timestamp) });
+            // Kafka tells a duplicate's time as the log's, whoever gave it.
+            return Ok(Appended {
+                base_offset,
+                append_time: self.producers.timestamp_at(batch.producer_id, base_offset),
+            });
         }
         let placed = self.place(batch, leader_epoch, append_time);
         if placed.has_producer() {

@@ -131,6 +131,14 @@ impl Producers {
             });
         }
     }
+    /// Whether compaction must leave a batch, if empty: it is its producer's last one, or the marker that bears its epoch.
+    pub(crate) fn needs(&self, batch: &Batch) -> bool {
+        let Some(producer) = self.by_id.get(&batch.producer_id).filter(|_| batch.has_producer()) else { return false };
+        match producer.batches.back() {
+            Some(last) => !batch.is_control() && last.base_offset == batch.base_offset,
+            None => batch.is_control() && producer.epoch == batch.producer_epoch,
+        }
+    }
     /// Where the first transaction begins that is open, or whose end followers may not have.
     pub(crate) fn first_unstable(&self) -> Option<i64> {
         let ended = self.unreplicated.iter().map(|(first, _)| *first);

@@ -5,7 +5,7 @@ use super::Refusal;
 use crate::broker::log::batch::{Batch, ZSTD};
 use crate::broker::topics::topic::Topic;
 use bytes::Bytes;
-use millstream_protocol::record::{BatchBuilder, DecodedBatch, RecordView, Stamp, TimestampType};
+use millstream_protocol::record::{BatchBuilder, DecodedBatch, RecordView, TimestampType};
 use millstream_protocol::{Compression, Compressor, Decompressor, ErrorCode};
 
 /// From this version of Produce on there is zstd (KIP-110).
@@ -172,16 +172,4 @@ fn recode(batch: &Batch, decoded: &DecodedBatch, codec: Compression, rules: &Rec
         return Err(ErrorCode::MESSAGE_TOO_LARGE.into());
     }
     Ok(recoded)
-}
-
-impl Batch {
-    /// Its producer and kind.
-    fn stamp(&self) -> Stamp {
-        let (id, epoch) = (self.producer_id.into(), self.producer_epoch.into());
-        if self.is_transactional() {
-            Stamp::transactional(id, epoch, self.base_sequence)
-        } else {
-            Stamp::idempotent(id, epoch, self.base_sequence)
-        }
-    }
 }

@@ -109,11 +109,11 @@ impl Broker {
         marker: Marker,
         bumps: bool,
     ) -> Result<Identity, ErrorCode> {
-        let fresh = self.transactions.next_producer_id;
+        let (fresh, now) = (self.transactions.next_producer_id, self.now);
         let until = self.marker_time(id)?;
         let transaction = self.transactions.find_mut(id)?;
         if transaction.check_end(asked, marker, bumps)? == Ending::Begin {
-            transaction.prepare(marker, bumps, fresh, until);
+            transaction.prepare(marker, bumps, fresh, (now, until));
             let holder = transaction.identity.id;
             self.use_up(holder);
             self.advance_transaction(id);
@@ -173,7 +173,9 @@ impl Broker {
             let identity = transaction.marker_identity;
             let partitions = std::mem::take(&mut transaction.partitions);
             let groups = std::mem::take(&mut transaction.groups);
-            partitions.into_iter().for_each(|partition| self.write_marker(partition, identity, marker));
+            partitions
+                .into_iter()
+                .for_each(|partition| self.write_marker(partition, identity, marker, COORDINATOR_EPOCH));
             groups.iter().for_each(|group| self.end_in_group(group, identity, marker));
         }
         self.arm_transaction(id);
@@ -183,19 +185,19 @@ impl Broker {
         self.timers.arm(TimerKey::Transaction(StrBytes::from_string(id.to_owned())), at);
     }
     /// Writes the end of a transaction into a partition's log.
-    pub(crate) fn write_marker(&mut self, key: PartitionKey, identity: Identity, kind: Marker) {
+    pub(crate) fn write_marker(&mut self, key: PartitionKey, identity: Identity, kind: Marker, coordinator_epoch: i32) {
         let now = self.now.as_millis();
         let Some(partition) = self.topics.find_id_mut(key.0).and_then(|topic| topic.partition_mut(key.1)) else {
             return;
         };
-        let marker = batch::marker(kind, identity.id, identity.epoch, COORDINATOR_EPOCH, now);
+        let marker = batch::marker(kind, identity.id, identity.epoch, coordinator_epoch, now);
         let leader_epoch = partition.leader_epoch;
-        partition.log.append_marker(kind, marker, leader_epoch, COORDINATOR_EPOCH);
+        partition.log.append_marker(kind, marker, leader_epoch, coordinator_epoch);
         self.replicate(key);
     }
     fn end_in_group(&mut self, group: &str, identity: Identity, marker: Marker) {
         if let Some(partition) = self.group_partition(group) {
-            self.write_marker(partition, identity, marker);
+            self.write_marker(partition, identity, marker, COORDINATOR_EPOCH);
         }
         if let Some(group) = self.groups.find_mut(group) {
             group.offsets.end_transaction(identity.id, marker == Marker::Commit);
@@ -220,12 +222,16 @@ impl Broker {
         if adds {
             return self.add_partitions(id, asked, [key]);
         }
+        self.verify_partition(id, asked, key)
+    }
+    /// Whether a partition is part of the holder's transaction.
+    pub(crate) fn verify_partition(&mut self, id: &str, asked: Identity, key: PartitionKey) -> Result<(), ErrorCode> {
         let transaction = self.transactions.find_mut(id)?;
         transaction.check(asked)?;
-        Err(if matches!(transaction.state, State::Prepared { .. }) {
-            ErrorCode::CONCURRENT_TRANSACTIONS
-        } else {
-            ErrorCode::INVALID_TXN_STATE
-        })
+        match transaction.state {
+            State::Prepared { .. } => Err(ErrorCode::CONCURRENT_TRANSACTIONS),
+            State::Ongoing { .. } if transaction.partitions.contains(&key) => Ok(()),
+            _ => Err(ErrorCode::INVALID_TXN_STATE),
+        }
     }
 }

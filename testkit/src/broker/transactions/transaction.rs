@@ -74,6 +74,8 @@ pub(crate) struct Transaction {
     pub(crate) marker_identity: Identity,
     pub(crate) timeout: Duration,
     pub(crate) state: State,
+    /// When the transaction began: the one that is open, or the last one.
+    pub(crate) started: Option<Timestamp>,
     pub(crate) partitions: BTreeSet<PartitionKey>,
     pub(crate) groups: BTreeSet<StrBytes>,
 }
@@ -86,6 +88,7 @@ impl Transaction {
             marker_identity: identity,
             timeout,
             state: State::Empty,
+            started: None,
             partitions: BTreeSet::new(),
             groups: BTreeSet::new(),
         }
@@ -111,28 +114,38 @@ impl Transaction {
         match self.state {
             State::Prepared { .. } => return Err(ErrorCode::CONCURRENT_TRANSACTIONS),
             State::Ongoing { .. } => {}
-            State::Empty | State::Complete(_) => self.state = State::Ongoing { since: now },
+            State::Empty | State::Complete(_) => {
+                self.state = State::Ongoing { since: now };
+                self.started = Some(now);
+            }
         }
         Ok(())
     }
     /// Takes the id over, for a producer that says who it was or that does not. `fresh` is the next free producer id.
     pub(crate) fn take_over(&mut self, expected: Option<Identity>, fresh: i64) -> Result<TakeOver, ErrorCode> {
-        if let Some(expected) = expected {
-            let is_current = expected == self.identity;
-            let is_repeat = self.before == Some(expected) && !matches!(self.state, State::Ongoing { .. });
-            if !is_current && !is_repeat {
-                return Err(ErrorCode::PRODUCER_FENCED);
-            }
-            if !is_current && !matches!(self.state, State::Prepared { .. }) {
-                return Ok(TakeOver::Done);
-            }
+        let is_known = |expected: Identity| {
+            let was_before = self.before.is_some_and(|before| before.id == expected.id);
+            expected.id == self.identity.id || was_before && expected.is_exhausted()
+        };
+        if !expected.is_none_or(is_known) {
+            return Err(ErrorCode::PRODUCER_FENCED);
         }
         match self.state {
             State::Prepared { .. } => Err(ErrorCode::CONCURRENT_TRANSACTIONS),
+            // Whatever epoch is named: it is the next try that is held against it.
             State::Ongoing { .. } => Ok(TakeOver::AbortFirst),
             State::Empty | State::Complete(_) => {
+                let is_repeat =
+                    expected.is_some_and(|expected| self.before.is_some_and(|before| before.epoch == expected.epoch));
+                match expected {
+                    Some(expected) if expected.epoch != self.identity.epoch && !is_repeat => {
+                        return Err(ErrorCode::PRODUCER_FENCED);
+                    }
+                    Some(expected) if expected.epoch != self.identity.epoch => {}
+                    _ => self.succeed(expected.is_some(), fresh),
+                }
                 self.state = State::Empty;
-                self.succeed(expected.is_some(), fresh);
+                self.started = None;
                 Ok(TakeOver::Done)
             }
         }
@@ -144,7 +157,7 @@ impl Transaction {
     }
     /// Whether EndTxn may end the transaction. `bumps` is KIP-890's second part: every transaction has an epoch of its own.
     pub(crate) fn check_end(&self, asked: Identity, marker: Marker, bumps: bool) -> Result<Ending, ErrorCode> {
-        let is_repeat = bumps && self.before == Some(asked);
+        let is_repeat = bumps && (self.before == Some(asked) || asked.bumped() == self.identity);
         if !is_repeat {
             self.check(asked)?;
         }
@@ -165,8 +178,12 @@ impl Transaction {
         }
     }
     /// Prepares the end. With `bumps` the holder is somebody else from here on: the next epoch, or `fresh` once the epochs are used up.
-    pub(crate) fn prepare(&mut self, marker: Marker, bumps: bool, fresh: i64, until: Timestamp) {
+    pub(crate) fn prepare(&mut self, marker: Marker, bumps: bool, fresh: i64, (now, until): (Timestamp, Timestamp)) {
         self.marker_identity = self.identity;
+        if !matches!(self.state, State::Ongoing { .. }) {
+            // An abort of nothing begins when it ends.
+            self.started = Some(now);
+        }
         if bumps {
             self.marker_identity = self.identity.bumped();
             self.succeed(true, fresh);
@@ -175,8 +192,8 @@ impl Transaction {
     }
     /// Prepares an abort that the holder did not ask for: its epoch is taken from it.
     pub(crate) fn fence(&mut self, until: Timestamp) {
+        self.before = Some(self.identity);
         self.identity = self.identity.bumped();
-        self.before = None;
         self.marker_identity = self.identity;
         self.state = State::Prepared { marker: Marker::Abort, until };
     }
@@ -201,7 +218,7 @@ mod tests {
     }
     fn end(transaction: &mut Transaction, marker: Marker, fresh: i64) {
         transaction.open(transaction.identity, NOW).unwrap();
-        transaction.prepare(marker, true, fresh, NOW);
+        transaction.prepare(marker, true, fresh, (NOW, NOW));
         transaction.state = State::Complete(marker);
     }
 

@@ -1,0 +1,98 @@
+//! Retention (`retention.ms`, `retention.bytes`): whole segments go, the oldest first. Segments are cut where Kafka would roll them by
+//! `segment.bytes`; nothing else of them can be seen.
+
+use super::Log;
+
+/// What a topic keeps. Negative limits are none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Retention {
+    pub(crate) ms: i64,
+    pub(crate) bytes: i64,
+    pub(crate) segment_bytes: usize,
+}
+
+/// Some batches in a row.
+#[derive(Debug, Default)]
+struct Segment {
+    end: i64,
+    bytes: usize,
+    max_timestamp: i64,
+}
+
+impl Log {
+    /// Deletes what is too old or too much; says whether anything was.
+    pub(crate) fn retain(&mut self, now: i64, retention: &Retention) -> bool {
+        let segments = self.segments(retention.segment_bytes);
+        let is_old = |segment: &&Segment| retention.ms >= 0 && now - segment.max_timestamp > retention.ms;
+        let by_time = segments.iter().take_while(is_old).last().map(|segment| segment.end);
+        let mut excess = i64::try_from(self.size_bytes()).unwrap_or(i64::MAX).saturating_sub(retention.bytes);
+        let is_too_much = |segment: &&Segment| {
+            excess = excess.saturating_sub(i64::try_from(segment.bytes).unwrap_or(i64::MAX));
+            retention.bytes >= 0 && excess >= 0
+        };
+        let by_size = segments.iter().take_while(is_too_much).last().map(|segment| segment.end);
+        // Nothing goes that followers do not have.
+        let until = by_time.max(by_size).filter(|until| *until <= self.high_watermark());
+        let before = self.start();
+        if let Some(until) = until {
+            self.delete_before(until);
+        }
+        self.start() > before
+    }
+    fn segments(&self, most_bytes: usize) -> Vec<Segment> {
+        let mut segments: Vec<Segment> = Vec::new();
+        for batch in self.batches() {
+            let len = batch.bytes().len();
+            match segments.last_mut() {
+                Some(segment) if segment.bytes + len <= most_bytes => {
+                    segment.end = batch.next_offset();
+                    segment.bytes += len;
+                    segment.max_timestamp = segment.max_timestamp.max(batch.max_timestamp);
+                }
+                _ => {
+                    segments.push(Segment { end: batch.next_offset(), bytes: len, max_timestamp: batch.max_timestamp })
+                }
+            }
+        }
+        segments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::batch::{Marker, marker};
+    use super::*;
+
+    /// Four batches of one offset each, of the times 0, 10, 20 and 30, each a segment of its own.
+    fn log() -> (Log, i64) {
+        let mut log = Log::default();
+        for time in [0, 10, 20, 30] {
+            log.append_marker(Marker::Commit, marker(Marker::Commit, 1, 0, 0, time), 0, 0);
+        }
+        log.replicated_to(4);
+        let size = i64::try_from(log.size_bytes()).unwrap() / 4;
+        (log, size)
+    }
+
+    #[test]
+    fn old_segments_go() {
+        let (mut log, _) = log();
+        let retention = Retention { ms: 15, bytes: -1, segment_bytes: 1 };
+        assert!(log.retain(30, &retention));
+        assert_eq!((log.start(), log.end()), (2, 4));
+        assert!(!log.retain(30, &retention));
+    }
+
+    #[test]
+    fn segments_beyond_the_size_go_and_the_one_that_crosses_it_stays() {
+        let (mut log, size) = log();
+        log.retain(0, &Retention { ms: -1, bytes: size * 2 + 1, segment_bytes: 1 });
+        assert_eq!(log.start(), 1);
+    }
+
+    #[test]
+    fn one_segment_stays_while_its_newest_record_is_young() {
+        let (mut log, _) = log();
+        assert!(!log.retain(40, &Retention { ms: 15, bytes: 1, segment_bytes: 1 << 30 }));
+    }
+}
