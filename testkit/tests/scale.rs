@@ -1,0 +1,76 @@
+//! A thousand clusters in one process, started and dropped: no port, thread, task or memory stays behind.
+//! Alone in its binary, since it counts what the whole process has.
+
+use millstream_testkit::TestCluster;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+const CLUSTERS: usize = 1_000;
+/// How many live at a time.
+const TOGETHER: usize = 50;
+/// ApiVersions 0, correlation id 7, without a client id.
+const ASK: [u8; 14] = [0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 7, 0xff, 0xff];
+
+/// What the process holds: threads, file descriptors, kilobytes of memory.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    threads: usize,
+    files: usize,
+    memory_kib: usize,
+}
+impl Held {
+    fn now() -> Self {
+        let count = |path| fs::read_dir(path).expect("Linux tells").count();
+        let status = fs::read_to_string("/proc/self/status").expect("Linux tells");
+        let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it tells of memory");
+        let memory_kib = memory.trim().trim_end_matches(" kB").parse().expect("a number");
+        Self { threads: count("/proc/self/task"), files: count("/proc/self/fd"), memory_kib }
+    }
+}
+
+fn start() -> TestCluster {
+    TestCluster::builder().brokers(3).topic("t", 1).try_start().expect("loopback has free ports")
+}
+/// Leaves a connection open that has been answered.
+fn visit(cluster: &TestCluster) -> TcpStream {
+    let servers = cluster.bootstrap_servers();
+    let mut stream = TcpStream::connect(servers.split(',').next().expect("a first one")).expect("it listens");
+    stream.write_all(&ASK).expect("it takes the request");
+    let mut head = [0; 8];
+    stream.read_exact(&mut head).expect("it answers");
+    assert_eq!(head[4..], [0, 0, 0, 7]);
+    stream
+}
+fn wave() -> Vec<String> {
+    let clusters: Vec<TestCluster> = (0..TOGETHER).map(|_| start()).collect();
+    let streams: Vec<TcpStream> = clusters.iter().map(visit).collect();
+    let ports = clusters.iter().map(TestCluster::bootstrap_servers).collect();
+    drop(clusters);
+    drop(streams);
+    ports
+}
+
+#[test]
+fn a_thousand_clusters_leave_nothing_behind() {
+    // The first waves warm caches that the process keeps.
+    wave();
+    wave();
+    let before = Held::now();
+    for _ in 0..CLUSTERS / TOGETHER {
+        for address in wave().iter().flat_map(|servers| servers.split(',')) {
+            TcpListener::bind(address).unwrap_or_else(|error| panic!("{address} is still taken: {error}"));
+        }
+    }
+    let after = Held::now();
+    println!("before: {before:?}, after {CLUSTERS} clusters: {after:?}");
+    assert_eq!(after.threads, before.threads);
+    assert_eq!(after.files, before.files);
+    assert!(after.memory_kib < before.memory_kib + 8 * 1024, "{before:?} {after:?}");
+
+    let idle: Vec<TestCluster> = (0..TOGETHER).map(|_| start()).collect();
+    let held = Held::now();
+    let each = held.memory_kib.saturating_sub(after.memory_kib) / idle.len();
+    println!("an idle cluster of three brokers holds {each} KiB");
+    assert!(each < 2 * 1024, "an idle cluster holds {each} KiB");
+}
