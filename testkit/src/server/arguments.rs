@@ -37,6 +37,15 @@ pub struct BrokerArguments {
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FOLDER")]
     tls: Option<PathBuf>,
+    /// Rules say who may do what (Kafka's ACLs): without one, nobody but super users may do anything
+    #[arg(long)]
+    acls: bool,
+    /// Who may do everything, as in User:admin; may be repeated
+    #[arg(long = "super-user", value_name = "PRINCIPAL")]
+    super_users: Vec<String>,
+    /// Speaks as this Kafka release, as in 2.8: its APIs, versions and features
+    #[arg(long = "as-version", value_name = "RELEASE")]
+    release: Option<String>,
     /// Where ids, names and jitter come from: with the same seed they are the same
     #[arg(long)]
     seed: Option<u64>,
@@ -122,11 +131,21 @@ impl BrokerArguments {
             let mechanisms: Vec<&str> = self.sasl.iter().map(String::as_str).collect();
             builder = builder.sasl(&mechanisms);
         }
+        if self.acls {
+            builder = builder.acls();
+        }
+        builder = self.super_users.iter().fold(builder, |builder, principal| builder.super_user(principal));
+        if let Some(release) = &self.release {
+            builder = builder.kafka_version(release);
+        }
         #[cfg(feature = "tls")]
         if self.tls.is_some() {
             builder = builder.tls();
         }
-        self.seed.map_or(builder.clone(), |seed| builder.seed(seed))
+        match self.seed {
+            Some(seed) => builder.seed(seed),
+            None => builder,
+        }
     }
     #[cfg(feature = "tls")]
     fn write_certificates(&self, cluster: &TestCluster) -> Result<(), ServeError> {

@@ -31,7 +31,8 @@ fn one_line_says_where_it_is() {
 
 #[test]
 fn the_line_may_be_json_and_a_signal_ends_it() {
-    let (mut child, line) = start(&["--json", "--user", "alice=secret", "--sasl", "PLAIN,SCRAM-SHA-256"]);
+    let security = ["--user", "alice=secret", "--sasl", "PLAIN,SCRAM-SHA-256", "--acls", "--super-user", "User:alice"];
+    let (mut child, line) = start(&[&["--json", "--as-version", "3.9"], &security[..]].concat());
     let line: serde_json::Value = serde_json::from_str(&line).expect("JSON");
     assert!(line["bootstrap"].as_str().is_some_and(|address| address.starts_with("127.0.0.1:")));
     assert!(line["control"].is_null());
