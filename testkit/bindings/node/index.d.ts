@@ -1,0 +1,112 @@
+export type Effect =
+  | "pass"
+  | "disconnect"
+  | "silence"
+  | "corrupt_records"
+  | { error: string | number }
+  | { delay_ms: number }
+  | { apply_then: "disconnect" | "silence" | { delay_ms: number } }
+  | { malform: string };
+
+export interface ClusterOptions {
+  brokers?: number;
+  topics?: Record<string, number> | string[];
+  config?: Record<string, string>;
+  users?: Record<string, string>;
+  sasl?: string[];
+  seed?: number;
+  args?: string[];
+  binary?: string;
+}
+export interface Broker { id: number; is_up: boolean; is_hidden: boolean; is_paused: boolean }
+export interface Partition {
+  partition: number;
+  leader: number | null;
+  leader_epoch: number;
+  replicas: number[];
+  start_offset: number;
+  end_offset: number;
+}
+export interface Topic { name: string; id: string; partitions: Partition[] }
+export interface Record_ {
+  partition: number;
+  offset: number;
+  timestamp: number;
+  key: string | null;
+  value: string | null;
+  key_base64: string | null;
+  value_base64: string | null;
+}
+export interface LoggedRequest {
+  number: number;
+  at_ms: number;
+  answered_at_ms: number | null;
+  node: number;
+  connection: number;
+  client_id: string;
+  api: string;
+  version: number;
+  correlation_id: number;
+  outcome: "answered" | "malformed" | "unanswered" | "closed" | "open";
+  fault: string | null;
+  request?: object;
+  response?: object;
+}
+export interface FaultState { id: number; text: string; used: number; left: number | null }
+export interface FaultOptions {
+  node?: number;
+  group?: string;
+  partition?: { topic: string; partition: number };
+  clientId?: string;
+  rttMs?: number;
+  times?: number | null;
+}
+export interface LinkConditions {
+  latency_ms?: number;
+  jitter_ms?: number;
+  bytes_per_second?: number | null;
+  split_bytes?: number | null;
+  stalls_to_broker?: boolean;
+  stalls_to_client?: boolean;
+}
+
+export class ControlError extends Error {
+  readonly status: number;
+}
+export function findBinary(env?: Record<string, string | undefined>): string;
+
+export class Cluster {
+  static start(options?: ClusterOptions): Promise<Cluster>;
+  readonly bootstrapServers: string;
+  readonly controlUrl: string;
+  close(): Promise<void>;
+  ask(method: string, path: string, body?: unknown): Promise<any>;
+  brokers(): Promise<Broker[]>;
+  topics(): Promise<Topic[]>;
+  topic(name: string): Promise<Topic>;
+  records(topic: string): Promise<Record_[]>;
+  waitForRecords(topic: string, count: number, timeoutMs?: number): Promise<Record_[]>;
+  requests(of?: { api?: string; node?: number; clientId?: string }): Promise<LoggedRequest[]>;
+  waitForRequests(api: string, count: number, timeoutMs?: number): Promise<LoggedRequest[]>;
+  request(number: number): Promise<LoggedRequest>;
+  picture(number: number): Promise<string>;
+  count(api: string): Promise<number>;
+  coverage(): Promise<any>;
+  addFaults(api: string | null, steps: Effect[], options?: FaultOptions): Promise<number>;
+  faults(): Promise<FaultState[]>;
+  clearFaults(): Promise<void>;
+  assertFaultsUsed(): Promise<void>;
+  setLink(broker: number, conditions: LinkConditions, of?: { clientId?: string }): Promise<LinkConditions>;
+  healLink(broker: number): Promise<void>;
+  resetConnections(broker: number): Promise<void>;
+  crash(broker: number): Promise<void>;
+  restart(broker: number): Promise<void>;
+  pause(broker: number): Promise<void>;
+  resume(broker: number): Promise<void>;
+  createTopic(name: string, partitions?: number): Promise<Topic>;
+  recreateTopic(name: string): Promise<void>;
+  moveLeader(topic: string, partition: number, broker: number | null): Promise<void>;
+  moveCoordinator(id: string, broker: number): Promise<void>;
+  advance(ms: number): Promise<{ time_ms: number }>;
+  reset(): Promise<void>;
+}

@@ -1,0 +1,222 @@
+// A Kafka cluster for tests: starts the binary millstream-broker, and steers it by its control port.
+
+import { spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const NAME = "millstream-broker";
+const VARIABLE = "MILLSTREAM_BROKER";
+
+/** The control port refused something; the message says why. */
+export class ControlError extends Error {
+  constructor(status, reason) {
+    super(`${status}: ${reason}`);
+    this.name = "ControlError";
+    this.status = status;
+  }
+}
+
+/** The binary's path: what MILLSTREAM_BROKER names, else the one in PATH, else the one beside this package. */
+export function findBinary(env = process.env) {
+  const named = env[VARIABLE];
+  if (named) {
+    if (!isProgram(named)) throw new Error(`${VARIABLE} names ${named}, which is no program`);
+    return named;
+  }
+  const folders = (env.PATH ?? "").split(delimiter).filter(Boolean);
+  const beside = fileURLToPath(new URL(".", import.meta.url));
+  const found = [...folders, beside].map((folder) => join(folder, NAME)).find(isProgram);
+  if (found) return found;
+  throw new Error(
+    `there is no ${NAME}: set ${VARIABLE} to its path, or put it into PATH ` +
+      "(cargo install --path testkit --no-default-features --features server)",
+  );
+}
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A cluster in a process of its own. It ends with `close`, or with this process. */
+export class Cluster {
+  #process;
+  #ended;
+
+  /** Starts one, and waits until it is ready. */
+  static async start({ brokers = 1, topics = {}, config = {}, users = {}, sasl = [], seed, args = [], binary } = {}) {
+    const counts = Array.isArray(topics) ? topics.map((name) => [name, 1]) : Object.entries(topics);
+    const flags = ["--json", "--with-parent", "--control-port", "0", "--brokers", String(brokers)];
+    flags.push(...counts.map(([name, count]) => `--topic=${name}:${count}`));
+    flags.push(...Object.entries(config).map(([key, value]) => `--set=${key}=${value}`));
+    flags.push(...Object.entries(users).map(([name, password]) => `--user=${name}=${password}`));
+    flags.push(...sasl.map((mechanism) => `--sasl=${mechanism}`));
+    if (seed !== undefined) flags.push("--seed", String(seed));
+    const child = spawn(binary ?? findBinary(), [...flags, ...args], { stdio: "pipe" });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text) => (said += text));
+    const ended = new Promise((resolve, reject) => child.once("close", resolve).once("error", reject));
+    const line = new Promise((resolve) => createInterface(child.stdout).once("line", resolve));
+    const ready = await Promise.race([line, ended.then(() => undefined)]);
+    if (ready === undefined) throw new Error(said.trim() || `${NAME} ended without a word`);
+    return new Cluster(child, ended, JSON.parse(ready));
+  }
+
+  /** Use `Cluster.start`. */
+  constructor(child, ended, ready) {
+    this.#process = child;
+    this.#ended = ended;
+    this.bootstrapServers = ready.bootstrap;
+    this.controlUrl = ready.control;
+  }
+
+  /** Ends it; doing so twice is no mistake. */
+  async close() {
+    this.#process.stdin.end();
+    await this.#ended;
+  }
+  async [Symbol.asyncDispose ?? Symbol.for("asyncDispose")]() {
+    await this.close();
+  }
+
+  /** Asks the control port for anything that testkit/openapi.yaml names. */
+  async ask(method, path, body) {
+    const response = await fetch(this.controlUrl + path, {
+      method,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: { connection: "close" },
+    });
+    const text = await response.text();
+    if (!response.ok) throw new ControlError(response.status, JSON.parse(text).error);
+    return response.headers.get("content-type") === "application/json" ? JSON.parse(text) : text;
+  }
+
+  // Looking
+
+  async brokers() {
+    return (await this.ask("GET", "/")).brokers;
+  }
+  topics() {
+    return this.ask("GET", "/topics");
+  }
+  topic(name) {
+    return this.ask("GET", `/topics/${part(name)}`);
+  }
+  /** What a reader of committed records finds in a topic, by partition and offset. */
+  records(topic) {
+    return this.ask("GET", `/topics/${part(topic)}/records?limit=1000000`);
+  }
+  waitForRecords(topic, count, timeoutMs = 30_000) {
+    return waited(() => this.records(topic), count, timeoutMs, `records in ${topic}`);
+  }
+  /** The last requests, oldest first. */
+  requests({ api, node, clientId } = {}) {
+    const query = new URLSearchParams({ limit: "10000" });
+    if (api !== undefined) query.set("api", api);
+    if (node !== undefined) query.set("node", node);
+    if (clientId !== undefined) query.set("client_id", clientId);
+    return this.ask("GET", `/requests?${query}`);
+  }
+  waitForRequests(api, count, timeoutMs = 30_000) {
+    return waited(() => this.requests({ api }), count, timeoutMs, `requests of ${api}`);
+  }
+  /** A request with all its fields and those of its answer. */
+  request(number) {
+    return this.ask("GET", `/requests/${number}`);
+  }
+  /** A request and its answer, drawn value by value. */
+  picture(number) {
+    return this.ask("GET", `/requests/${number}/picture`);
+  }
+  async count(api) {
+    return (await this.ask("GET", `/requests/count?api=${part(api)}`)).count;
+  }
+  coverage() {
+    return this.ask("GET", "/coverage");
+  }
+
+  // Faults
+
+  /** What becomes of the next requests: each step is an effect, for `times` requests (null: all that come). */
+  async addFaults(api, steps, { node, group, partition, clientId, rttMs = 0, times = 1 } = {}) {
+    const plan = { api, node, group, partition, client_id: clientId };
+    plan.steps = steps.map((step) => ({ do: step, rtt_ms: rttMs, times }));
+    return (await this.ask("POST", "/faults", plan)).id;
+  }
+  faults() {
+    return this.ask("GET", "/faults");
+  }
+  clearFaults() {
+    return this.ask("DELETE", "/faults");
+  }
+  /** Fails if a fault that was to happen did not. */
+  async assertFaultsUsed() {
+    const isUnused = ({ used, left }) => (left === null ? used === 0 : left > 0);
+    const unused = (await this.faults()).filter(isUnused);
+    if (unused.length > 0) throw new Error(`these faults were not used up: ${JSON.stringify(unused)}`);
+  }
+  /** latency_ms, jitter_ms, bytes_per_second, split_bytes, stalls_to_broker, stalls_to_client. */
+  setLink(broker, conditions, { clientId } = {}) {
+    const query = clientId === undefined ? "" : `?client_id=${part(clientId)}`;
+    return this.ask("PUT", `/brokers/${broker}/link${query}`, conditions);
+  }
+  healLink(broker) {
+    return this.ask("DELETE", `/brokers/${broker}/link`);
+  }
+  resetConnections(broker) {
+    return this.ask("POST", `/brokers/${broker}/link/reset`);
+  }
+
+  // Topology and time
+
+  crash(broker) {
+    return this.ask("POST", `/brokers/${broker}/crash`);
+  }
+  restart(broker) {
+    return this.ask("POST", `/brokers/${broker}/restart`);
+  }
+  pause(broker) {
+    return this.ask("POST", `/brokers/${broker}/pause`);
+  }
+  resume(broker) {
+    return this.ask("POST", `/brokers/${broker}/resume`);
+  }
+  createTopic(name, partitions = 1) {
+    return this.ask("POST", "/topics", { name, partitions });
+  }
+  recreateTopic(name) {
+    return this.ask("POST", `/topics/${part(name)}/recreate`);
+  }
+  moveLeader(topic, partition, broker) {
+    return this.ask("POST", "/topology/leader", { topic, partition, node: broker });
+  }
+  moveCoordinator(id, broker) {
+    return this.ask("POST", "/topology/coordinator", { id, node: broker });
+  }
+  /** Moves the brokers' clock on. */
+  advance(ms) {
+    return this.ask("POST", "/time/advance", { ms });
+  }
+  /** Begins anew at the same addresses: cheaper than another cluster. */
+  reset() {
+    return this.ask("POST", "/reset");
+  }
+}
+
+const part = encodeURIComponent;
+
+async function waited(look, count, timeoutMs, what) {
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found.length >= count) return found;
+    if (Date.now() > until) throw new Error(`waited ${timeoutMs} ms for ${count} ${what}, there are ${found.length}`);
+    await sleep(10);
+  }
+}

@@ -1,0 +1,93 @@
+// The wrapper itself. What talks Kafka here is a socket; real clients are judges elsewhere.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { Cluster, ControlError, findBinary } from "../index.js";
+
+/** Asks a broker for Metadata 1 of all topics; the answer without its size, or an error when it hangs up. */
+function metadata(address) {
+  const [host, port] = address.split(":");
+  const request = Buffer.from("000000120003000100000007000474657374ffffffff", "hex");
+  return new Promise((resolve, reject) => {
+    let received = Buffer.alloc(0);
+    const socket = connect(Number(port), host, () => socket.write(request));
+    socket.on("data", (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      if (received.length >= 4 && received.length >= 4 + received.readInt32BE(0)) {
+        socket.destroy();
+        resolve(received.subarray(4));
+      }
+    });
+    socket.on("error", reject).on("end", () => reject(new Error("hung up")));
+  });
+}
+async function withCluster(options, act) {
+  const cluster = await Cluster.start(options);
+  try {
+    await act(cluster);
+  } finally {
+    await cluster.close();
+  }
+}
+
+test("a cluster has what it was started with", () =>
+  withCluster({ brokers: 2, topics: { orders: 3 }, seed: 7 }, async (cluster) => {
+    assert.deepEqual((await cluster.brokers()).map(({ id }) => id), [1, 2]);
+    assert.equal((await cluster.topic("orders")).partitions.length, 3);
+    const [first] = cluster.bootstrapServers.split(",");
+    assert.ok((await metadata(first)).includes("orders"));
+    const [logged] = await cluster.waitForRequests("Metadata", 1);
+    assert.deepEqual([logged.client_id, logged.version, logged.outcome], ["test", 1, "answered"]);
+    assert.deepEqual((await cluster.request(logged.number)).request, { topics: null });
+    assert.match(await cluster.picture(logged.number), /MetadataRequest, version 1/);
+    assert.equal(await cluster.count("Metadata"), 1);
+    assert.deepEqual(await cluster.records("orders"), []);
+  }));
+
+test("faults happen and are counted", () =>
+  withCluster({}, async (cluster) => {
+    await cluster.addFaults("Metadata", ["disconnect"]);
+    await assert.rejects(cluster.assertFaultsUsed(), /were not used up/);
+    await assert.rejects(metadata(cluster.bootstrapServers));
+    await cluster.assertFaultsUsed();
+    assert.ok(await metadata(cluster.bootstrapServers));
+  }));
+
+test("brokers go and come, leaders move, and a reset makes all as new", () =>
+  withCluster({ brokers: 3 }, async (cluster) => {
+    await cluster.createTopic("t", 2);
+    await cluster.crash(2);
+    assert.equal((await cluster.brokers())[1].is_up, false);
+    await cluster.restart(2);
+    await cluster.moveLeader("t", 0, 3);
+    assert.equal((await cluster.topic("t")).partitions[0].leader, 3);
+    await cluster.reset();
+    assert.deepEqual(await cluster.topics(), []);
+  }));
+
+test("what is refused says why", async () => {
+  await withCluster({}, async (cluster) => {
+    await assert.rejects(cluster.crash(9), (error) => error instanceof ControlError && error.message === "404: there is no broker 9");
+  });
+  await assert.rejects(Cluster.start({ config: { "no.such.key": "1" } }), /no broker option `no.such.key`/);
+});
+
+test("the binary is found by variable, or named as missing", () => {
+  assert.ok(findBinary());
+  assert.throws(() => findBinary({ MILLSTREAM_BROKER: "/nowhere" }), /MILLSTREAM_BROKER names \/nowhere/);
+  assert.throws(() => findBinary({ PATH: "/nowhere" }), /put it into PATH/);
+});
+
+test("it ends with the process that started it", async () => {
+  const script = `import { Cluster } from ${JSON.stringify(new URL("../index.js", import.meta.url).href)};
+    console.log((await Cluster.start()).bootstrapServers); process.exit(1);`;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  const address = stdout.trim();
+  for (let tries = 0; tries < 200; tries += 1) {
+    const isThere = await metadata(address).then(() => true, () => false);
+    if (!isThere) return;
+  }
+  assert.fail("it outlived its parent");
+});

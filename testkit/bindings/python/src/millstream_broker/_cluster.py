@@ -1,0 +1,218 @@
+"""A cluster as a process, and what it can be made to do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
+
+from ._binary import find_binary
+from ._values import Broker, FaultState, LoggedRequest, Record, Topic, of
+
+Effect = Union[str, Mapping[str, Any]]
+
+
+class StartError(RuntimeError):
+    """The binary did not say that it is ready; the text is what it said instead."""
+
+
+class ControlError(RuntimeError):
+    """The control port refused something; the text says why."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"{status}: {reason}")
+        self.status = status
+
+
+class Cluster:
+    """A cluster in a process of its own. It ends with `close`, with the `with` block, or with this process."""
+
+    def __init__(
+        self,
+        *,
+        brokers: int = 1,
+        topics: Union[Mapping[str, int], Sequence[str]] = (),
+        config: Optional[Mapping[str, str]] = None,
+        users: Optional[Mapping[str, str]] = None,
+        sasl: Sequence[str] = (),
+        seed: Optional[int] = None,
+        arguments: Sequence[str] = (),
+        binary: Optional[str] = None,
+    ) -> None:
+        counts = topics.items() if isinstance(topics, Mapping) else ((name, 1) for name in topics)
+        command = [binary or find_binary(), "--json", "--with-parent", "--control-port", "0", "--brokers", str(brokers)]
+        command += [f"--topic={name}:{count}" for name, count in counts]
+        command += [f"--set={key}={value}" for key, value in (config or {}).items()]
+        command += [f"--user={name}={password}" for name, password in (users or {}).items()]
+        command += [f"--sasl={mechanism}" for mechanism in sasl]
+        command += [] if seed is None else ["--seed", str(seed)]
+        self._process = subprocess.Popen(
+            [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        line = self._process.stdout.readline()  # type: ignore[union-attr]
+        if not line:
+            _, said = self._process.communicate()
+            raise StartError(said.strip() or f"{command[0]} ended with {self._process.returncode} and no word")
+        ready = json.loads(line)
+        self.bootstrap_servers: str = ready["bootstrap"]
+        self.control_url: str = ready["control"]
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends it; doing so twice is no mistake."""
+        if self._process.stdin:
+            self._process.stdin.close()
+        self._process.wait(timeout=30)
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream:
+                stream.close()
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Asks the control port for anything that testkit/openapi.yaml names."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.control_url + path, data=data, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                text = response.read().decode()
+                is_json = response.headers.get_content_type() == "application/json"
+        except urllib.error.HTTPError as error:
+            raise ControlError(error.code, json.loads(error.read())["error"]) from None
+        return json.loads(text) if is_json else text
+
+    # Looking
+
+    def brokers(self) -> list[Broker]:
+        return [of(Broker, each) for each in self.ask("GET", "/")["brokers"]]
+
+    def topic(self, name: str) -> Topic:
+        return Topic.told(self.ask("GET", f"/topics/{_part(name)}"))
+
+    def topics(self) -> list[Topic]:
+        return [Topic.told(each) for each in self.ask("GET", "/topics")]
+
+    def records(self, topic: str) -> list[Record]:
+        """What a reader of committed records finds in a topic, by partition and offset."""
+        return [Record.told(each) for each in self.ask("GET", f"/topics/{_part(topic)}/records?limit=1000000")]
+
+    def wait_for_records(self, topic: str, count: int, timeout: float = 30) -> list[Record]:
+        return self._wait(lambda: self.records(topic), count, timeout, f"records in {topic}")
+
+    def requests(self, api: Optional[str] = None, *, node: Optional[int] = None, client_id: Optional[str] = None) -> list[LoggedRequest]:
+        """The last requests, oldest first."""
+        asked = {"api": api, "node": node, "client_id": client_id, "limit": 10_000}
+        query = urllib.parse.urlencode({name: value for name, value in asked.items() if value is not None})
+        return [of(LoggedRequest, each) for each in self.ask("GET", f"/requests?{query}")]
+
+    def wait_for_requests(self, api: str, count: int, timeout: float = 30) -> list[LoggedRequest]:
+        return self._wait(lambda: self.requests(api), count, timeout, f"requests of {api}")
+
+    def request(self, number: int) -> LoggedRequest:
+        """A request with all its fields and those of its answer."""
+        return of(LoggedRequest, self.ask("GET", f"/requests/{number}"))
+
+    def picture(self, number: int) -> str:
+        """A request and its answer, drawn value by value."""
+        return self.ask("GET", f"/requests/{number}/picture")
+
+    def count(self, api: str) -> int:
+        return self.ask("GET", f"/requests/count?api={_part(api)}")["count"]
+
+    def coverage(self) -> dict:
+        return self.ask("GET", "/coverage")
+
+    # Faults
+
+    def add_faults(
+        self,
+        api: Optional[str],
+        *steps: Effect,
+        node: Optional[int] = None,
+        group: Optional[str] = None,
+        partition: Optional[tuple[str, int]] = None,
+        client_id: Optional[str] = None,
+        rtt_ms: int = 0,
+        times: Optional[int] = 1,
+    ) -> int:
+        """What becomes of the next requests: each step is an effect, for `times` requests (None: all that come)."""
+        plan: dict[str, Any] = {"api": api, "node": node, "group": group, "client_id": client_id}
+        plan["steps"] = [{"do": step, "rtt_ms": rtt_ms, "times": times} for step in steps]
+        if partition:
+            plan["partition"] = {"topic": partition[0], "partition": partition[1]}
+        return self.ask("POST", "/faults", plan)["id"]
+
+    def faults(self) -> list[FaultState]:
+        return [of(FaultState, each) for each in self.ask("GET", "/faults")]
+
+    def clear_faults(self) -> None:
+        self.ask("DELETE", "/faults")
+
+    def assert_faults_used(self) -> None:
+        """Fails if a fault that was to happen did not."""
+        unused = [state for state in self.faults() if (state.used == 0 if state.left is None else state.left > 0)]
+        assert not unused, f"these faults were not used up: {unused}"
+
+    def set_link(self, broker: int, *, client_id: Optional[str] = None, **conditions: Any) -> None:
+        """latency_ms, jitter_ms, bytes_per_second, split_bytes, stalls_to_broker, stalls_to_client."""
+        query = f"?client_id={_part(client_id)}" if client_id else ""
+        self.ask("PUT", f"/brokers/{broker}/link{query}", conditions)
+
+    def heal_link(self, broker: int) -> None:
+        self.ask("DELETE", f"/brokers/{broker}/link")
+
+    def reset_connections(self, broker: int) -> None:
+        self.ask("POST", f"/brokers/{broker}/link/reset")
+
+    # Topology and time
+
+    def crash(self, broker: int) -> None:
+        self.ask("POST", f"/brokers/{broker}/crash")
+
+    def restart(self, broker: int) -> None:
+        self.ask("POST", f"/brokers/{broker}/restart")
+
+    def pause(self, broker: int) -> None:
+        self.ask("POST", f"/brokers/{broker}/pause")
+
+    def resume(self, broker: int) -> None:
+        self.ask("POST", f"/brokers/{broker}/resume")
+
+    def create_topic(self, name: str, partitions: int = 1) -> Topic:
+        return Topic.told(self.ask("POST", "/topics", {"name": name, "partitions": partitions}))
+
+    def recreate_topic(self, name: str) -> None:
+        self.ask("POST", f"/topics/{_part(name)}/recreate")
+
+    def move_leader(self, topic: str, partition: int, broker: Optional[int]) -> None:
+        self.ask("POST", "/topology/leader", {"topic": topic, "partition": partition, "node": broker})
+
+    def move_coordinator(self, id: str, broker: int) -> None:
+        self.ask("POST", "/topology/coordinator", {"id": id, "node": broker})
+
+    def advance(self, ms: int) -> None:
+        """Moves the brokers' clock on."""
+        self.ask("POST", "/time/advance", {"ms": ms})
+
+    def reset(self) -> None:
+        """Begins anew at the same addresses: cheaper than another cluster."""
+        self.ask("POST", "/reset")
+
+    def _wait(self, look: Callable[[], list], count: int, timeout: float, what: str) -> list:
+        until = time.monotonic() + timeout
+        while len(found := look()) < count:
+            if time.monotonic() > until:
+                raise TimeoutError(f"waited {timeout} s for {count} {what}, there are {len(found)}: {found}")
+            time.sleep(0.01)
+        return found
+
+
+def _part(text: str) -> str:
+    return urllib.parse.quote(text, safe="")

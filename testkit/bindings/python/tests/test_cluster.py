@@ -1,0 +1,91 @@
+"""The wrapper itself. What talks Kafka here is a socket; real clients are judges elsewhere."""
+
+import os
+import socket
+import struct
+import subprocess
+import sys
+
+import pytest
+
+import millstream_broker
+from millstream_broker import BinaryNotFound, Cluster, ControlError, StartError
+
+
+def metadata(address: str) -> bytes:
+    """Asks a broker for Metadata 1 of all topics; the answer without its size."""
+    host, port = address.rsplit(":", 1)
+    body = struct.pack(">hhih4si", 3, 1, 7, 4, b"test", -1)
+    with socket.create_connection((host, int(port)), timeout=30) as stream:
+        stream.sendall(struct.pack(">i", len(body)) + body)
+        size = struct.unpack(">i", stream.recv(4, socket.MSG_WAITALL))[0]
+        return stream.recv(size, socket.MSG_WAITALL)
+
+
+def test_a_cluster_has_what_it_was_started_with(kafka_cluster: Cluster) -> None:
+    kafka_cluster.create_topic("orders", partitions=3)
+    assert [len(topic.partitions) for topic in kafka_cluster.topics()] == [3]
+    assert b"orders" in metadata(kafka_cluster.bootstrap_servers)
+    logged = kafka_cluster.wait_for_requests("Metadata", 1)[0]
+    assert (logged.client_id, logged.version, logged.outcome) == ("test", 1, "answered")
+    assert kafka_cluster.request(logged.number).request == {"topics": None}
+    assert "MetadataRequest, version 1" in kafka_cluster.picture(logged.number)
+    assert kafka_cluster.count("Metadata") == 1
+    assert kafka_cluster.records("orders") == []
+
+
+@pytest.mark.kafka_cluster(brokers=3, topics={"t": 2}, config={"num.partitions": "4"}, seed=7)
+def test_options_come_from_the_marker(kafka_cluster: Cluster) -> None:
+    assert [broker.id for broker in kafka_cluster.brokers()] == [1, 2, 3]
+    assert len(kafka_cluster.topic("t").partitions) == 2
+    kafka_cluster.crash(2)
+    assert not kafka_cluster.brokers()[1].is_up
+    kafka_cluster.restart(2)
+    kafka_cluster.move_leader("t", 0, 3)
+    assert kafka_cluster.topic("t").partitions[0].leader == 3
+
+
+def test_faults_happen_and_are_counted(kafka_cluster: Cluster) -> None:
+    kafka_cluster.add_faults("Metadata", "disconnect")
+    with pytest.raises(AssertionError, match="were not used up"):
+        kafka_cluster.assert_faults_used()
+    with pytest.raises((ConnectionError, struct.error)):
+        metadata(kafka_cluster.bootstrap_servers)
+    kafka_cluster.assert_faults_used()
+    assert metadata(kafka_cluster.bootstrap_servers)
+
+
+def test_a_reset_cluster_is_as_new(shared_kafka_cluster: Cluster) -> None:
+    shared_kafka_cluster.create_topic("t")
+    shared_kafka_cluster.reset()
+    assert shared_kafka_cluster.topics() == []
+
+
+def test_what_is_refused_says_why(kafka_cluster: Cluster) -> None:
+    with pytest.raises(ControlError, match="404: there is no broker 9"):
+        kafka_cluster.crash(9)
+    with pytest.raises(StartError, match="no broker option `no.such.key`"):
+        Cluster(config={"no.such.key": "1"})
+
+
+def test_the_binary_is_found_by_variable_or_named_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert millstream_broker.find_binary()
+    monkeypatch.setenv("MILLSTREAM_BROKER", "/nowhere")
+    with pytest.raises(BinaryNotFound, match="MILLSTREAM_BROKER names /nowhere"):
+        millstream_broker.find_binary()
+    monkeypatch.delenv("MILLSTREAM_BROKER")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(BinaryNotFound, match="put it into PATH"):
+        millstream_broker.find_binary()
+
+
+def test_it_ends_with_the_process_that_started_it() -> None:
+    script = "import millstream_broker, os; c = millstream_broker.Cluster(); print(c.bootstrap_servers, flush=True); os._exit(1)"
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=os.environ)
+    host, port = output.stdout.strip().rsplit(":", 1)
+    for _ in range(200):
+        try:
+            socket.create_connection((host, int(port)), timeout=1).close()
+        except ConnectionRefusedError:
+            return
+    pytest.fail("it outlived its parent")

@@ -1,0 +1,32 @@
+//! The wrappers for other languages, by their own tests.
+#![cfg(feature = "server")]
+
+use std::path::Path;
+use std::process::Command;
+
+fn run(program: &str, folder: &str, arguments: &[&str]) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bindings").join(folder);
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(&folder)
+        .env("MILLSTREAM_BROKER", env!("CARGO_BIN_EXE_millstream-broker"))
+        .env("PYTHONPATH", folder.join("src"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .expect("the program is installed");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{program} ended with {}:\n{out}\n{err}", output.status);
+}
+
+#[test]
+#[ignore = "needs python3 with pytest"]
+fn the_python_package_passes_its_tests() {
+    let arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "millstream_broker.fixtures", "tests"];
+    run("python3", "python", &arguments);
+}
+
+#[test]
+#[ignore = "needs Node.js"]
+fn the_node_package_passes_its_tests() {
+    run("node", "node", &["--test", "test/"]);
+}
