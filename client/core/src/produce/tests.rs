@@ -525,3 +525,15 @@ fn a_large_batch_is_compressed_beside_the_driver_and_keeps_its_place() {
         assert_eq!(values, ["later"]);
     }
 }
+
+// Found by simulation: no producer id could be had, so that all records failed; those that had not been drained were not told of, a flush
+// succeeded, and a commit lane committed input whose outputs were never written.
+#[test]
+fn what_fails_before_it_is_drained_is_a_flush_s_failure_too() {
+    let mut world = World::new(|options, _| options.linger = Duration::from_secs(60));
+    let appended = world.append("a").unwrap();
+    world.sender.fail_all(&Arc::new(Failure::Unsendable("no id".to_owned())));
+    assert!(of(&appended).is_err(), "it has failed");
+    let failure = world.sender.take_first_failure();
+    assert!(failure.is_some(), "and whoever flushes is told so");
+}

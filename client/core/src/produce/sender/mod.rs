@@ -249,6 +249,12 @@ impl Sender {
     /// Everything that waits or is under way fails; the producer is of no more use.
     pub fn fail_all(&mut self, failure: &Arc<Failure>) {
         self.take_notes();
+        // What was never drained fails as well, and whoever flushes is to hear of it.
+        if self.first_failure.is_none()
+            && let Some(waiting) = self.accumulator.shards().into_iter().find(|shard| !shard.is_empty())
+        {
+            self.first_failure = Some((waiting.partition().clone(), Arc::clone(failure)));
+        }
         self.accumulator.close(failure, true);
         for index in 0..self.lanes.len() {
             let batches = self.lanes[index].drain();
