@@ -4,12 +4,29 @@ use super::Consumer;
 use super::engine::{self, Shared};
 use crate::runtime::timeout_at;
 use crate::{Committer, Error, Offsets};
+use millstream_client_core::group::Ack;
 use millstream_protocol::TopicPartition;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a revocation waits for records that were taken and are not finished, at most.
 const WAIT_FOR_FINISHED: Duration = Duration::from_secs(10);
+
+/// How long a revocation may take. Set when it is first seen: a poll that is dropped and tried again goes on with what is left, and
+/// the group does not wait longer than it would.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    ack: Ack,
+    finish_by: Instant,
+    commit_by: Instant,
+}
+impl Limits {
+    /// Half of what is left for what is not finished, half of the rest for the commit.
+    fn new(ack: Ack, now: Instant, left: Duration) -> Self {
+        let finish_by = now + WAIT_FOR_FINISHED.min(left / 2);
+        Self { ack, finish_by, commit_by: now + left / 4 * 3 }
+    }
+}
 
 impl Consumer {
     /// Commits the positions: everything that polls have brought so far. With a [`committer`](Self::committer), what is finished.
@@ -79,25 +96,38 @@ impl Consumer {
         }
     }
     /// Commits while the partitions are still ours. A failure leaves their next owner a little more to do, no more.
-    pub(super) async fn commit_before_revoking(&mut self, partitions: &[TopicPartition]) {
+    pub(super) async fn commit_before_revoking(&mut self, partitions: &[TopicPartition], ack: Ack) {
         if !self.commits_itself() {
             return;
         }
-        self.wait_for_finished(partitions).await;
+        let limits = self.limits_of(ack);
+        self.wait_for_finished(partitions, limits.finish_by).await;
         let finished = self.finished();
-        if let Err(error) = self.commit_and_remember(finished).await {
-            tracing::warn!(%error, "commit before a revocation failed; some records will be read again");
+        let runtime = Arc::clone(self.engine.client.runtime());
+        match timeout_at(&*runtime, limits.commit_by, self.commit_and_remember(finished)).await {
+            Some(Ok(())) => {}
+            Some(Err(error)) => {
+                tracing::warn!(%error, "commit before a revocation failed; some records will be read again");
+            }
+            None => tracing::warn!("commit before a revocation took too long; some records will be read again"),
         }
     }
-    async fn wait_for_finished(&self, partitions: &[TopicPartition]) {
-        let Some(ledger) = self.tracker.ledger() else { return };
+    fn limits_of(&mut self, ack: Ack) -> Limits {
         let shared = &self.engine.shared;
+        let known = self.revocation.filter(|limits| limits.ack == ack);
+        let limits = known.unwrap_or_else(|| {
+            let now = shared.now();
+            Limits::new(ack, now, shared.member().map(|member| member.rebalance_left(now)).unwrap_or_default())
+        });
+        *self.revocation.insert(limits)
+    }
+    async fn wait_for_finished(&self, partitions: &[TopicPartition], deadline: Instant) {
+        let Some(ledger) = self.tracker.ledger() else { return };
         let all = async {
             while !ledger.all_finished(partitions) {
                 ledger.finished.notified().await;
             }
         };
-        let deadline = shared.now() + WAIT_FOR_FINISHED.min(self.options.max_poll_interval / 2);
         let _ = timeout_at(&**self.engine.client.runtime(), deadline, all).await;
     }
     pub(super) async fn commit_at_end(&mut self) -> Result<(), Error> {

@@ -25,6 +25,7 @@ pub(crate) use hand::edge_error as fetch_error;
 use crate::client::ClientSource;
 use crate::records::to_commit;
 use crate::{ConsumerRecord, Error, ErrorKind, OffsetSpec, Offsets, Properties, RecordStream, Records};
+use committing::Limits;
 use hand::Hand;
 use millstream_client_core::fetch::{OffsetTarget, Position};
 use millstream_client_core::group::LeavePolicy;
@@ -60,6 +61,8 @@ pub struct Consumer {
     next_auto_commit: Instant,
     /// What was committed last, so that auto-commit is silent while nothing moves.
     committed: Offsets,
+    /// How long the revocation that was seen last may take.
+    revocation: Option<Limits>,
     /// Topics to subscribe to at the first poll: only then is the group joined.
     to_subscribe: Option<BTreeSet<TopicName>>,
 }
@@ -83,6 +86,7 @@ impl Consumer {
             tracker: Tracker::default(),
             next_auto_commit,
             committed: Offsets::new(),
+            revocation: None,
             to_subscribe: (!topics.is_empty()).then_some(topics),
         }
     }

@@ -100,8 +100,8 @@ impl Consumer {
     }
     /// Does what an event asks for, then takes it off the queue: dropped in between, it is seen again.
     async fn handle_event(&mut self, event: GroupEvent) -> Option<Polled> {
-        if let GroupEvent::Revoking { partitions, .. } = &event {
-            self.commit_before_revoking(partitions).await;
+        if let GroupEvent::Revoking { partitions, ack } = &event {
+            self.commit_before_revoking(partitions, *ack).await;
         }
         let shared = Arc::clone(&self.engine.shared);
         match shared.take_event()? {

@@ -1,4 +1,4 @@
-//! The consumer against the embedded cluster, over loopback.
+//! The consumer against the embedded cluster: over loopback, or, where it is about who waits how long, in memory under a paused clock.
 
 mod feeder;
 mod groups;
@@ -8,7 +8,7 @@ mod transactions;
 mod trouble;
 
 use feeder::Feeder;
-use millstream_client::{Consumer, ConsumerBuilder, Error, OffsetReset, Records};
+use millstream_client::{Consumer, ConsumerBuilder, Error, OffsetReset, Producer, ProducerRecord, Records};
 use millstream_testkit::TestCluster;
 use std::time::Duration;
 
@@ -16,7 +16,18 @@ use std::time::Duration;
 const SOON: Duration = Duration::from_secs(60);
 
 fn consumer(cluster: &TestCluster) -> ConsumerBuilder {
-    Consumer::builder(cluster.bootstrap_servers()).auto_offset_reset(OffsetReset::Earliest)
+    Consumer::builder(cluster).auto_offset_reset(OffsetReset::Earliest)
+}
+
+/// A cluster in memory with one topic, which has this record in each partition.
+async fn memory(partitions: i32, value: &str) -> Result<TestCluster, Error> {
+    let count = usize::try_from(partitions).expect("not less than none");
+    let cluster = TestCluster::builder().in_memory().topic("t", count).start().await;
+    let producer = Producer::connect(&cluster).await?;
+    for partition in 0..partitions {
+        producer.send(ProducerRecord::to("t").value(value).partition(partition)).await?;
+    }
+    Ok(cluster)
 }
 
 async fn soon<T>(future: impl Future<Output = T>) -> T {

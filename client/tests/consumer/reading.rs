@@ -1,6 +1,6 @@
 //! Reading partitions that the consumer is told.
 
-use super::{Feeder, consumer, read, soon, text, values};
+use super::{Feeder, SOON, consumer, memory, read, soon, text, values};
 use millstream_client::{Error, ErrorKind, OffsetReset, OffsetSpec};
 use millstream_protocol::{Compression, Compressor, Offset, TopicPartition};
 use millstream_testkit::TestCluster;
@@ -116,17 +116,21 @@ async fn a_poll_that_is_dropped_loses_nothing() -> Result<(), Error> {
     Ok(())
 }
 
-// C-14: a long poll holds neither new partitions nor the close back.
-#[tokio::test]
-async fn a_new_assignment_does_not_wait_for_a_long_poll() -> Result<(), Error> {
-    let cluster = TestCluster::builder().topic("t", 2).start().await;
-    Feeder::connect(&cluster.bootstrap_servers(), 0).write("t", 1, &["x"]);
-    let mut consumer = consumer(&cluster).fetch_max_wait(Duration::from_secs(3)).build().await?;
+// C-14. A partition that is added is read with the broker's next fetch, at most fetch.max.wait.ms later.
+#[tokio::test(start_paused = true)]
+async fn closing_does_not_wait_for_a_long_poll() -> Result<(), Error> {
+    let cluster = memory(2, "x").await?;
+    let wait = Duration::from_secs(20);
+    let mut consumer = consumer(&cluster).fetch_max_wait(wait).build().await?;
     consumer.assign([("t", 0)]);
-    assert!(tokio::time::timeout(Duration::from_millis(200), consumer.poll()).await.is_err());
+    assert_eq!(read(&mut consumer, 1).await?, ["x"]);
     consumer.assign([("t", 0), ("t", 1)]);
     assert_eq!(read(&mut consumer, 1).await?, ["x"]);
-    consumer.close(Duration::from_secs(2)).await
+    assert!(tokio::time::timeout(Duration::from_secs(1), consumer.poll()).await.is_err(), "nothing more");
+    let asked = tokio::time::Instant::now();
+    consumer.close(SOON).await?;
+    assert!(asked.elapsed() < wait / 2, "{:?}", asked.elapsed());
+    Ok(())
 }
 
 // C-20

@@ -1,6 +1,6 @@
 //! The door for runtimes: acknowledged events, undecoded batches.
 
-use super::{Feeder, soon};
+use super::{Feeder, SOON, soon};
 use millstream_client::runtime_consumer::{
     CommitRefused, FetchOptions, Fetcher, GroupConsumer, GroupConsumerConfig, GroupEvent, LeavePolicy, end_offsets,
 };
@@ -51,8 +51,8 @@ async fn a_runtime_reads_what_it_adds_and_holds_a_rebalance_until_it_acknowledge
             break;
         }
     }
-    second.close(LeavePolicy::Leave, Duration::from_secs(5)).await?;
-    first.close(LeavePolicy::Leave, Duration::from_secs(5)).await
+    second.close(LeavePolicy::Leave, SOON).await?;
+    first.close(LeavePolicy::Leave, SOON).await
 }
 
 #[tokio::test]

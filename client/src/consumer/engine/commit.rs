@@ -82,7 +82,8 @@ pub(crate) async fn commit(
     }
     let body =
         Body { group: group.name().to_owned(), stamp: guard.as_ref().map(|guard| guard.stamp().clone()), offsets };
-    let patience = shared.member().filter(|_| guard.is_some()).map(|member| client.now() + member.commit_patience());
+    let now = client.now();
+    let patience = shared.member().filter(|_| guard.is_some()).map(|member| now + member.commit_patience(now));
     let deadline = patience.map_or_else(|| client.api_deadline(), |until| until.min(client.api_deadline()));
     let call = Call::new(operation.clone(), Target::Coordinator(group.clone())).max_version(9).deadline(deadline);
     let reply = client.call::<OffsetCommitRequest>(call, move |_| body.request(), worst_code).await?;

@@ -31,10 +31,21 @@ impl Member {
             instance_id: self.identity.instance_id.clone(),
         })
     }
-    /// How long a commit may be tried: the join of a rebalance waits for it, and the rebalance does not wait for ever.
+    /// How long a commit that begins now may be tried: the join of a rebalance waits for it, and the rebalance does not wait for ever.
     #[must_use]
-    pub fn commit_patience(&self) -> Duration {
-        self.config.rebalance_timeout / 2
+    pub fn commit_patience(&self, now: Instant) -> Duration {
+        self.rebalance_left(now) / 2
+    }
+    /// How long the group still waits for this member to join: what is left of the rebalance, or the whole of one that may begin any time.
+    /// Never nothing, so that whoever comes late still tries once.
+    #[must_use]
+    pub fn rebalance_left(&self, now: Instant) -> Duration {
+        let whole = self.config.rebalance_timeout;
+        self.rebalance_ends.map_or(whole, |ends| ends.saturating_duration_since(now).max(whole / 8))
+    }
+    /// The rebalance may have begun right after the heartbeat before the one that told of it.
+    pub(super) fn time_to_join(&self) -> Duration {
+        self.config.rebalance_timeout.saturating_sub(self.config.heartbeat_interval)
     }
     /// Ends a commit; the code is the worst that the coordinator answered, none when there was no answer.
     pub fn end_commit(&mut self, now: Instant, stamp: &CommitStamp, code: Option<ErrorCode>) {

@@ -28,6 +28,7 @@ impl Member {
         let request = self.identity.join(&self.config, protocols, self.reason);
         self.state = State::Joining;
         self.join_again = false;
+        self.rebalance_ends = None;
         self.watched = None;
         Action::Join(Box::new(request), self.answer_timeout())
     }

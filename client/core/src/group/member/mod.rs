@@ -49,6 +49,8 @@ pub struct Member {
     reason: &'static str,
     attempts: u32,
     commits_in_flight: usize,
+    /// While a rebalance waits for this member: when the coordinator ends it without it.
+    rebalance_ends: Option<Instant>,
     heartbeats: Heartbeats,
     progress: Progress,
     /// Leaders only: every member's topics, and how many partitions the assignment was made for.
@@ -129,6 +131,7 @@ impl Member {
             reason: "",
             attempts: 0,
             commits_in_flight: 0,
+            rebalance_ends: None,
             heartbeats: Heartbeats::default(),
             progress: Progress::default(),
             watched: None,
@@ -259,6 +262,7 @@ impl Member {
         self.reason = reason;
         self.join_again = false;
         self.state = State::Preparing(now);
+        self.rebalance_ends = Some(now + self.time_to_join());
         let revoked: Vec<TopicPartition> = match self.mode() {
             RebalanceMode::Eager => self.owned.iter().cloned().collect(),
             RebalanceMode::Cooperative => {

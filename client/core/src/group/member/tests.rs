@@ -200,6 +200,25 @@ fn a_join_waits_for_commits_and_commits_wait_for_the_assignment() {
     assert_eq!(bench.member.begin_commit().map(|stamp| stamp.generation), Ok(2));
 }
 
+// A commit before a revocation had half of the rebalance's time whatever had been spent before, and the group went on without the member.
+#[test]
+fn a_commit_in_a_rebalance_has_half_of_what_is_left_of_it() {
+    let mut bench = Bench::eager();
+    bench.rebalance("range", 1, &[0]);
+    assert_eq!(bench.member.commit_patience(bench.now), SECOND * 150, "a rebalance may begin right after it");
+    bench.heartbeat(ErrorCode::REBALANCE_IN_PROGRESS);
+    let told = bench.now;
+    // One heartbeat interval of the 300 s may have passed already.
+    assert_eq!(bench.member.rebalance_left(told), SECOND * 297);
+    assert_eq!(bench.member.rebalance_left(told + SECOND * 200), SECOND * 97);
+    assert_eq!(bench.member.commit_patience(told + SECOND * 197), SECOND * 50);
+    assert_eq!(bench.member.rebalance_left(told + SECOND * 400), SECOND * 300 / 8, "whoever is late still tries");
+    assert!(bench.request().is_none(), "it waits for the revocation");
+    bench.member.acknowledge(bench.now, Ack(1));
+    bench.joins();
+    assert_eq!(bench.member.rebalance_left(bench.now), SECOND * 300, "the join is out");
+}
+
 // A process was killed and came back while its old member's session ran on: JoinGroup of the survivors waited for that session's end, and
 // for all that time they committed nothing.
 #[test]
