@@ -3,12 +3,11 @@
 use super::faults::Faults;
 use super::log::Isolation;
 use super::log::producers::Aborted;
-use super::nodes::Node;
 use super::request_log::RequestLog;
 use super::{Broker, topics};
 use bytes::Bytes;
-use millstream_protocol::NodeId;
-use millstream_protocol::messages::{StrBytes, Uuid};
+#[cfg(feature = "simulation")]
+use millstream_protocol::messages::StrBytes;
 
 impl Broker {
     pub(crate) fn has_topic(&self, topic: &str) -> bool {
@@ -63,44 +62,6 @@ impl Broker {
         };
         self.topics.find(topic).map_or(0, |topic| topic.partitions.iter().map(span).sum())
     }
-    pub(crate) fn cluster_id(&self) -> &str {
-        &self.cluster_id
-    }
-    pub(crate) fn controller(&self) -> Option<NodeId> {
-        self.nodes.controller().map(|node| node.id)
-    }
-    /// Each node, and whether it is up, hidden, standing still.
-    pub(crate) fn node_states(&self) -> impl Iterator<Item = (NodeId, bool, bool, bool)> {
-        let state = |node: &Node| (node.id, node.is_up, self.nodes.is_hidden(node.id), self.faults.is_paused(node.id));
-        self.nodes.all().iter().map(state)
-    }
-    pub(crate) fn topic_names(&self) -> Vec<String> {
-        self.topics.all().map(|topic| topic.name.to_string()).collect()
-    }
-    /// A topic's id and the state of its partitions.
-    pub(crate) fn topic_state(&self, name: &str) -> Option<(Uuid, Vec<PartitionState>)> {
-        let topic = self.topics.find(name)?;
-        let state = |(index, partition): (i32, &topics::partition::Partition)| PartitionState {
-            index,
-            leader: partition.leader,
-            leader_epoch: partition.leader_epoch,
-            replicas: partition.replicas.clone(),
-            start: partition.log.start(),
-            end: partition.log.end(),
-        };
-        Some((topic.id, topic.numbered().map(state).collect()))
-    }
-}
-
-/// What a partition looks like from outside.
-#[derive(Debug)]
-pub(crate) struct PartitionState {
-    pub(crate) index: i32,
-    pub(crate) leader: Option<NodeId>,
-    pub(crate) leader_epoch: i32,
-    pub(crate) replicas: Vec<NodeId>,
-    pub(crate) start: i64,
-    pub(crate) end: i64,
 }
 
 /// A partition's stored batches below the last stable offset, markers among them, and which transactions were aborted.

@@ -19,6 +19,8 @@ mod replication;
 mod request_log;
 mod security;
 mod settings;
+#[cfg(feature = "server")]
+mod states;
 mod steering;
 mod timers;
 mod topics;

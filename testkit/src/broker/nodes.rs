@@ -93,6 +93,7 @@ impl Nodes {
     pub(crate) fn visible(&self) -> impl Iterator<Item = &Node> {
         self.up().filter(|node| !self.hidden.contains(&node.id))
     }
+    #[cfg(feature = "server")]
     pub(crate) fn is_hidden(&self, id: NodeId) -> bool {
         self.hidden.contains(&id)
     }

@@ -109,6 +109,7 @@ impl Faults {
     pub(crate) fn has_for_partitions(&self) -> bool {
         self.rules.iter().any(|rule| rule.scope.partition.is_some())
     }
+    #[cfg(feature = "server")]
     pub(crate) fn is_paused(&self, node: NodeId) -> bool {
         self.paused.contains(&node)
     }

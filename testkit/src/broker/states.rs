@@ -1,0 +1,47 @@
+//! What the control port shows of the cluster.
+
+use super::nodes::Node;
+use super::{Broker, topics};
+use millstream_protocol::NodeId;
+use millstream_protocol::messages::Uuid;
+
+impl Broker {
+    pub(crate) fn cluster_id(&self) -> &str {
+        &self.cluster_id
+    }
+    pub(crate) fn controller(&self) -> Option<NodeId> {
+        self.nodes.controller().map(|node| node.id)
+    }
+    /// Each node, and whether it is up, hidden, standing still.
+    pub(crate) fn node_states(&self) -> impl Iterator<Item = (NodeId, bool, bool, bool)> {
+        let state = |node: &Node| (node.id, node.is_up, self.nodes.is_hidden(node.id), self.faults.is_paused(node.id));
+        self.nodes.all().iter().map(state)
+    }
+    pub(crate) fn topic_names(&self) -> Vec<String> {
+        self.topics.all().map(|topic| topic.name.to_string()).collect()
+    }
+    /// A topic's id and the state of its partitions.
+    pub(crate) fn topic_state(&self, name: &str) -> Option<(Uuid, Vec<PartitionState>)> {
+        let topic = self.topics.find(name)?;
+        let state = |(index, partition): (i32, &topics::partition::Partition)| PartitionState {
+            index,
+            leader: partition.leader,
+            leader_epoch: partition.leader_epoch,
+            replicas: partition.replicas.clone(),
+            start: partition.log.start(),
+            end: partition.log.end(),
+        };
+        Some((topic.id, topic.numbered().map(state).collect()))
+    }
+}
+
+/// What a partition looks like from outside.
+#[derive(Debug)]
+pub(crate) struct PartitionState {
+    pub(crate) index: i32,
+    pub(crate) leader: Option<NodeId>,
+    pub(crate) leader_epoch: i32,
+    pub(crate) replicas: Vec<NodeId>,
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+}
