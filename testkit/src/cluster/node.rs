@@ -13,13 +13,15 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 
 /// Before the next try to accept, when there was nothing to accept with.
 const PAUSE: Duration = Duration::from_millis(1);
+/// How many connections the system holds ready to be accepted: as many as with the standard library's listeners.
+const BACKLOG: u32 = 128;
 
 /// One listener of a broker.
 #[derive(Debug)]
@@ -27,12 +29,15 @@ struct Listening {
     address: SocketAddr,
     door: Door,
     running: Option<Running>,
+    /// While the broker is down its port is bound, so that nobody takes it, and refuses connections, as nobody listens there.
+    held: Option<TcpSocket>,
 }
 
 /// Where connections come from.
 #[derive(Debug)]
 pub(super) enum Socket {
     Tcp(std::net::TcpListener),
+    Held(TcpSocket),
     #[cfg(feature = "client")]
     Memory(MemoryListener),
 }
@@ -41,18 +46,23 @@ pub(super) enum Socket {
 #[derive(Debug)]
 struct Running {
     stop: oneshot::Sender<()>,
-    ended: mpsc::Receiver<()>,
+    /// Brings the port, if it could be kept.
+    ended: mpsc::Receiver<Option<TcpSocket>>,
     task: AbortHandle,
     place: Place,
 }
 impl Running {
     /// Ends the listener and its connections. They are gone when this returns; on the caller's own thread, when that next waits.
-    fn end(self) {
+    /// Its port stays bound while what is returned lives.
+    fn end(self) -> Option<TcpSocket> {
         drop(self.stop);
         match self.place {
             // An error says that the other half is gone: ended, too.
-            Place::OwnThread => drop(self.ended.recv()),
-            Place::Caller => self.task.abort(),
+            Place::OwnThread => self.ended.recv().ok().flatten(),
+            Place::Caller => {
+                self.task.abort();
+                None
+            }
         }
     }
 }
@@ -90,7 +100,7 @@ impl Nodes {
     ) -> io::Result<()> {
         let address = listener.local_addr()?;
         let running = Some(self.run(id, &door, Socket::Tcp(listener), shared)?);
-        self.by_id.entry(id).or_default().push(Listening { address, door, running });
+        self.by_id.entry(id).or_default().push(Listening { address, door, running, held: None });
         Ok(())
     }
     /// The same inside the process.
@@ -103,7 +113,7 @@ impl Nodes {
         shared: &Arc<Shared>,
     ) -> io::Result<()> {
         let running = Some(self.run(id, &door, self.listen(id, address, shared)?, shared)?);
-        self.by_id.entry(id).or_default().push(Listening { address, door, running });
+        self.by_id.entry(id).or_default().push(Listening { address, door, running, held: None });
         Ok(())
     }
     fn listen(&self, id: NodeId, address: SocketAddr, shared: &Shared) -> io::Result<Socket> {
@@ -125,6 +135,7 @@ impl Nodes {
                 listener.set_nonblocking(true)?;
                 Listener::Tcp(TcpListener::from_std(listener)?)
             }
+            Socket::Held(socket) => Listener::Tcp(socket.listen(BACKLOG)?),
             #[cfg(feature = "client")]
             Socket::Memory(listener) => Listener::Memory(listener),
         };
@@ -132,20 +143,28 @@ impl Nodes {
         let (end, ended) = mpsc::channel();
         let (door, shared) = (door.clone(), Arc::clone(shared));
         let task = self.runtime.spawn(async move {
-            accept(listener, id, door, shared, stopped).await;
-            drop(end);
+            let held = accept(listener, id, door, shared, stopped).await;
+            // Whoever ends a listener waits for this.
+            let _ = end.send(held);
         });
         Ok(Running { stop, ended, task: task.abort_handle(), place: self.place })
     }
     /// Ends a broker's listeners and their connections.
     pub(super) fn crash(&mut self, id: NodeId) {
-        self.find(id).iter_mut().filter_map(|listening| listening.running.take()).for_each(Running::end);
+        for listening in self.find(id) {
+            if let Some(running) = listening.running.take() {
+                listening.held = running.end();
+            }
+        }
     }
     /// Lets a broker listen again where it did.
     pub(super) fn restart(&mut self, id: NodeId, shared: &Arc<Shared>) -> io::Result<()> {
         let mut all = std::mem::take(self.find(id));
         let listens = all.iter_mut().filter(|listening| listening.running.is_none()).try_for_each(|listening| {
-            let socket = self.listen(id, listening.address, shared)?;
+            let socket = match listening.held.take() {
+                Some(held) => Socket::Held(held),
+                None => self.listen(id, listening.address, shared)?,
+            };
             listening.running = Some(self.run(id, &listening.door, socket, shared)?);
             Ok(())
         });
@@ -161,7 +180,11 @@ impl Nodes {
 }
 impl Drop for Nodes {
     fn drop(&mut self) {
-        self.by_id.values_mut().flatten().filter_map(|listening| listening.running.take()).for_each(Running::end);
+        self.by_id
+            .values_mut()
+            .flatten()
+            .filter_map(|listening| listening.running.take())
+            .for_each(|running| drop(running.end()));
     }
 }
 
@@ -175,6 +198,18 @@ enum Listener {
 type Serving = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Listener {
+    /// Ends it. Its port stays bound while what is returned lives.
+    fn close(self) -> Option<TcpSocket> {
+        match self {
+            Self::Tcp(listener) => {
+                let address = listener.local_addr().ok()?;
+                drop(listener);
+                hold(address)
+            }
+            #[cfg(feature = "client")]
+            Self::Memory(_) => None,
+        }
+    }
     /// Waits for a connection; what is returned serves it.
     async fn accept(&mut self, node: NodeId, door: &Door, shared: &Arc<Shared>) -> io::Result<Serving> {
         let (door, shared) = (door.clone(), Arc::clone(shared));
@@ -200,7 +235,7 @@ async fn accept(
     door: Door,
     shared: Arc<Shared>,
     mut stopped: oneshot::Receiver<()>,
-) {
+) -> Option<TcpSocket> {
     // Owned by this task: when it ends, they end.
     let mut connections = JoinSet::new();
     loop {
@@ -216,6 +251,16 @@ async fn accept(
             _ = &mut stopped => break,
         }
     }
-    drop(listener);
+    let held = listener.close();
     connections.shutdown().await;
+    held
+}
+/// Binds a port without listening on it. None when somebody else was quicker.
+fn hold(address: SocketAddr) -> Option<TcpSocket> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }.ok()?;
+    // Connections of the listener that ended may linger. On Windows the option would share the port with anybody.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true).ok()?;
+    socket.bind(address).ok()?;
+    Some(socket)
 }

@@ -48,6 +48,24 @@ async fn the_controller_is_the_one_that_was_chosen() {
     assert_eq!(metadata(&mut connection).controller_id.0, 1);
 }
 
+// Another process was given the port of a broker that was down, which could not come back then.
+#[tokio::test]
+async fn the_port_of_a_broker_that_is_down_refuses_and_is_nobody_elses() {
+    let cluster = TestCluster::builder().brokers(2).start().await;
+    let address = cluster.bootstrap_servers().split(',').nth(1).expect("two brokers").to_owned();
+    // A connection that is open when the broker goes lingers at its port.
+    let _open = Connection::to(&cluster, 1);
+    for _ in 0..3 {
+        cluster.crash(2);
+        let refused = std::net::TcpStream::connect(&address).expect_err("it is down").kind();
+        assert_eq!(refused, std::io::ErrorKind::ConnectionRefused);
+        let taken = tokio::net::TcpSocket::new_v4().expect("a socket").bind(address.parse().expect("an address"));
+        assert_eq!(taken.expect_err("it is kept").kind(), std::io::ErrorKind::AddrInUse);
+        cluster.restart(2);
+        assert_eq!(ids(&metadata(&mut Connection::to(&cluster, 1))), [1, 2]);
+    }
+}
+
 #[tokio::test]
 async fn a_leader_is_deposed_and_a_term_begins_under_the_same_leader() {
     let cluster = TestCluster::builder().brokers(2).topic("t", 1).start().await;
