@@ -28,7 +28,8 @@ fn main() -> Result<()> {
         seeds.write(corpus, &[target], |row| message(row, target == "responses"))?;
         seeds.write(corpus, &["picture"], |row| Ok([&[what], &message(row, false)?[..]].concat()))?;
     }
-    seeds.write("messages-requests", &["frames", "decode"], request_frame)?;
+    seeds.write("messages-requests", &["decode"], request_frame)?;
+    seeds.write("messages-requests", &["frames"], |row| Ok([&[16], &request_frame(row)?[..]].concat()))?;
     seeds.write("hostile-messages", &["requests"], |row| message(row, false))?;
     seeds.write("hostile-messages", &["responses"], |row| message(row, true))?;
     seeds.write("records", &["records"], |row| bytes(row, "hex"))?;
@@ -95,7 +96,7 @@ fn message(row: &Value, with_header: bool) -> Result<Vec<u8>> {
     Ok([&[api, version][..], header, &body].concat())
 }
 
-/// A stream of one request, after the size of the reads.
+/// A stream of one request.
 fn request_frame(row: &Value) -> Result<Vec<u8>> {
     let (api, version) = (small(row, "api")?, small(row, "version")?);
     let mut frame = vec![0, api, 0, version, 0, 0, 0, 7, 0xff, 0xff];
