@@ -85,7 +85,8 @@ impl ErrorCode {
     pub const fn is_abortable(self) -> bool {
         self.means(ABORTABLE)
     }
-    /// Whether neither a retry nor an abort helps the sender: another program, setting or right is needed.
+    /// Whether neither a retry nor an abort helps the sender: another program, setting or right is needed. (What is wrong
+    /// with one topic, partition or record alone is not fatal: the sender may go on with others.)
     #[must_use]
     pub const fn is_fatal(self) -> bool {
         self.means(FATAL)

@@ -1,5 +1,5 @@
-//! What is made of Kafka's schemas is what the generator makes of them now: the guard's tables, the table of APIs, messages
-//! and the types of schemas that are no API's.
+//! What is made of Kafka's schemas is what the generator makes of them now: the guard's tables, the table of APIs, messages,
+//! the places of `kafka-protocol`'s fields and the types of schemas that are no API's.
 
 #[path = "../examples/generate-guard/embedded.rs"]
 mod embedded;

@@ -1,6 +1,6 @@
 //! Writes what this crate has of Kafka's message schemas: the guard's tables, the table of APIs, the messages that
-//! `kafka-protocol` lacks, and the types of schemas that are no API's. The schemas are those of the jars kafka-clients,
-//! kafka-group-coordinator, kafka-share-coordinator and kafka-transaction-coordinator.
+//! `kafka-protocol` lacks, where the fields of its types are, and the types of schemas that are no API's. The schemas are
+//! those of the jars kafka-clients, kafka-group-coordinator, kafka-share-coordinator and kafka-transaction-coordinator.
 //!
 //! ```text
 //! for jar in kafka-{clients,{group,share,transaction}-coordinator}-4.4.0.jar; do

@@ -12,6 +12,7 @@ use bytes::Bytes;
 pub(super) const UNKNOWN_TAG: usize = 420;
 /// What every message costs: handles of the frame's memory, and the like.
 pub(super) const MESSAGE: usize = 256;
+
 /// A value in its struct or array.
 pub(super) fn size_in_memory(kind: Kind) -> usize {
     match kind {

@@ -1,10 +1,10 @@
 //! The walk over a frame before a decoder may see it.
 //!
-//! `kafka-protocol`'s decoders reserve room by counts on the wire: a frame of twenty bytes can make them ask for
-//! gigabytes, which ends the process. So nothing is decoded before a walk after the message's shape has found every
-//! count and length to fit the bytes that are there. The walk allocates nothing, unless it has an error to tell.
+//! A decoder reserves room by the counts on the wire: a frame of twenty bytes could make it ask for gigabytes, which ends
+//! the process. So nothing is decoded before a walk after the message's shape has found every count and length to fit the
+//! bytes that are there. The walk allocates nothing, unless it has an error to tell.
 //!
-//! It also refuses what those decoders would misread: varints of more than 32 bits, null where a field has none,
+//! It also refuses what a decoder must not make something of: varints of more than 32 bits, null where a field has none,
 //! lengths below −1, tagged fields whose size is not their content's.
 
 mod cost;

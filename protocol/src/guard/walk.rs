@@ -190,8 +190,8 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
         }
     }
 
-    /// Kafka writes −1 and 1 only. It reads whatever is not negative as 1, and `kafka-protocol` whatever is not 1 as −1:
-    /// a decoder must not go where the guard did not.
+    /// Kafka writes −1 and 1 only. It reads whatever is not negative as 1; what else it may be is refused, since a decoder
+    /// must not go where the guard did not.
     fn nullable_struct(&mut self, fields: &'static [Field]) -> Result<(), Malformed> {
         let at = self.at.position();
         match self.at.int8()? {

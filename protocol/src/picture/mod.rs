@@ -125,7 +125,7 @@ impl<'a> Picture<'a> {
 
     /// As Kafka's JSON converters write it: fields of this version, bytes in base64, ids in Kafka's base64 form.
     /// Tagged fields that Kafka does not know are left out. A frame is written as its `header` and its `body`, records
-    /// as their `batches`.
+    /// as their `batches`. Nothing is hidden: passwords and keys are in it.
     ///
     /// # Errors
     ///
