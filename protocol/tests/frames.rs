@@ -136,6 +136,37 @@ fn a_version_under_work_is_written_and_read_but_not_agreed_on() {
     assert_eq!(under_work, [(ApiKey::INIT_PRODUCER_ID, api::VersionRange::new(0, 5))]);
 }
 
+/// Not all that Kafka 4.4 lacks was dropped by KIP-896, and no Kafka had versions below 0.
+#[test]
+fn versions_that_are_gone_are_told_by_the_kafka_that_dropped_them() {
+    let read = |api, version| {
+        let refused = frame::decode_any_request(api, version, Bytes::new()).expect_err("it is gone").to_string();
+        refused.split_once(": ").expect("which, then why").1.to_owned()
+    };
+    let early = |versions| {
+        format!(
+            "Kafka 4.1 dropped it (early access of KIP-932), and this crate has what Kafka 4.4 has, versions {versions}; \
+             ask for version 1 at least, which Kafka 4.1 and later take"
+        )
+    };
+    assert_eq!(read(ApiKey::SHARE_FETCH, 0), early("1–2"));
+    assert_eq!(read(ApiKey::SHARE_ACKNOWLEDGE, 0), early("1–2"));
+    assert_eq!(read(ApiKey::SHARE_GROUP_HEARTBEAT, 0), early("1"));
+    assert_eq!(read(ApiKey::SHARE_GROUP_DESCRIBE, 0), early("1"));
+    assert_eq!(
+        read(ApiKey::ALTER_PARTITION, 1),
+        "Kafka 4.0 dropped it (only brokers ask it of controllers), and this crate has what Kafka 4.4 has, versions \
+         2–3; ask for version 2 at least, which Kafka 3.3 and later take"
+    );
+    assert_eq!(read(ApiKey::FETCH, -1), "no version is below 0; this crate has versions 4–18");
+    assert_eq!(read(ApiKey::METADATA, -1), "no version is below 0; this crate has versions 0–13");
+    assert_eq!(
+        api::negotiate(ApiKey::SHARE_FETCH, Some(api::VersionRange::new(0, 0))).expect_err("too old").to_string(),
+        "the broker offers ShareFetch 0, and this call needs version 1–2; Kafka 4.1 dropped older ones (early access \
+         of KIP-932), and this crate has what Kafka 4.4 has; upgrade the broker to Kafka 4.1 or later"
+    );
+}
+
 #[test]
 fn errors_say_which_message_and_why() {
     let decode = |version, hex_text| {

@@ -51,7 +51,9 @@ impl fmt::Display for UnsupportedVersion {
                 write!(f, "the broker offers {api} {broker}, and this call needs version {ours}; ")?;
                 match supported(api) {
                     Some(spoken) if broker.max() < spoken.min() => {
-                        write!(f, "{DROPPED}; upgrade the broker to Kafka 2.1 or later")
+                        let Past { dropped_by, why, taken_since } = past(api);
+                        write!(f, "Kafka {dropped_by} dropped older ones ({why}), and {HERE}; ")?;
+                        write!(f, "upgrade the broker to Kafka {taken_since} or later")
                     }
                     _ if ours.min() > broker.max() => f.write_str("upgrade the broker"),
                     _ => f.write_str("upgrade millstream"),
@@ -62,9 +64,30 @@ impl fmt::Display for UnsupportedVersion {
 }
 impl std::error::Error for UnsupportedVersion {}
 
-/// Why brokers before 2.1 are not spoken to in some calls.
-const DROPPED: &str = "Kafka 4.0 dropped older ones (KIP-896), and this crate has what Kafka 4.4 has";
+const HERE: &str = "this crate has what Kafka 4.4 has";
 const ZOOKEEPER: &str = "went with ZooKeeper in Kafka 4.0, and no client needs it; this crate has what Kafka 4.4 has";
+
+/// What became of the versions before the lowest that Kafka 4.4 has.
+struct Past {
+    /// The Kafka that took them out.
+    dropped_by: &'static str,
+    why: &'static str,
+    /// The first Kafka that has the lowest version left.
+    taken_since: &'static str,
+}
+
+const fn past(api: ApiKey) -> Past {
+    match api {
+        ApiKey::SHARE_GROUP_HEARTBEAT
+        | ApiKey::SHARE_GROUP_DESCRIBE
+        | ApiKey::SHARE_FETCH
+        | ApiKey::SHARE_ACKNOWLEDGE => Past { dropped_by: "4.1", why: "early access of KIP-932", taken_since: "4.1" },
+        ApiKey::ALTER_PARTITION => {
+            Past { dropped_by: "4.0", why: "only brokers ask it of controllers", taken_since: "3.3" }
+        }
+        _ => Past { dropped_by: "4.0", why: "KIP-896", taken_since: "2.1" },
+    }
+}
 
 /// LeaderAndIsr, StopReplica, UpdateMetadata and ControlledShutdown: between brokers, by ZooKeeper.
 fn was_dropped(api: ApiKey) -> bool {
@@ -75,11 +98,14 @@ fn was_dropped(api: ApiKey) -> bool {
 pub(crate) fn unspoken(api: ApiKey, version: i16) -> Option<String> {
     Some(match supported(api) {
         Some(range) if range.contains(version) => return None,
-        Some(range) if version < range.min() => format!(
-            "Kafka 4.0 dropped it (KIP-896), and this crate has what Kafka 4.4 has, versions {range}; \
-             ask for version {} at least, which Kafka 2.1 and later take",
-            range.min()
-        ),
+        Some(range) if version < 0 => format!("no version is below 0; this crate has versions {range}"),
+        Some(range) if version < range.min() => {
+            let (Past { dropped_by, why, taken_since }, min) = (past(api), range.min());
+            format!(
+                "Kafka {dropped_by} dropped it ({why}), and {HERE}, versions {range}; \
+                 ask for version {min} at least, which Kafka {taken_since} and later take"
+            )
+        }
         Some(range) => format!("this crate has versions {range}; a newer one needs a newer millstream"),
         None if was_dropped(api) => format!("it {ZOOKEEPER}"),
         None => format!("API key {} is not known to this crate; it needs a newer millstream", api.get()),
