@@ -136,6 +136,34 @@ fn a_version_under_work_is_written_and_read_but_not_agreed_on() {
     assert_eq!(under_work, [(ApiKey::INIT_PRODUCER_ID, api::VersionRange::new(0, 5))]);
 }
 
+/// A million elements and ten thousand tagged fields are defaults, which can be raised.
+#[test]
+fn limits_can_be_raised_above_kafkas() {
+    let mut limits = frame::Limits::default();
+    limits.array_elements = 1_500_000;
+    limits.tagged_fields = 30_000;
+    limits.memory_base_bytes = 64 << 20;
+    let raised = frame::Decoder::new(limits);
+
+    let forgotten =
+        fetch_request::ForgottenTopic { partitions: vec![7; 1_000_001], ..fetch_request::ForgottenTopic::default() };
+    let fetch = FetchRequest { forgotten_topics_data: vec![forgotten], ..FetchRequest::default() };
+    let body = frame::encode_request_body(12, &fetch).expect("written");
+    assert_eq!(raised.request::<FetchRequest>(12, body.clone()), Ok(fetch));
+    let refused = frame::decode_request::<FetchRequest>(12, body).expect_err("a million and one");
+    assert_eq!(refused.field(), Some("forgottenTopicsData[0].partitions"));
+
+    let unknown: std::collections::BTreeMap<_, _> =
+        (100..20_100).map(|tag| (tag, Bytes::from_static(b"new"))).collect();
+    let own = ApiVersionsRequest::default().with_unknown_tagged_fields(unknown.clone());
+    let body = frame::encode_request_body(3, &own).expect("written");
+    assert_eq!(raised.request::<ApiVersionsRequest>(3, body.clone()), Ok(own));
+    assert!(frame::decode_request::<ApiVersionsRequest>(3, body).is_err());
+    let foreign = HeartbeatRequest::default().with_unknown_tagged_fields(unknown);
+    let body = frame::encode_request_body(4, &foreign).expect("written");
+    assert_eq!(raised.request::<HeartbeatRequest>(4, body), Ok(foreign));
+}
+
 /// Not all that Kafka 4.4 lacks was dropped by KIP-896, and no Kafka had versions below 0.
 #[test]
 fn versions_that_are_gone_are_told_by_the_kafka_that_dropped_them() {

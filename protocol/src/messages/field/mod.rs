@@ -158,7 +158,7 @@ impl<T: Field> Field for Vec<T> {
         write_elements(self, out)
     }
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let Some(count) = from.elements()? else { return from.null() };
+        let Some(count) = from.count()? else { return from.null() };
         read_elements(count, from)
     }
 }
@@ -168,7 +168,7 @@ impl<T: Field> Field for Option<Vec<T>> {
         write_elements(self.as_deref().unwrap_or_default(), out)
     }
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.elements()?.map(|count| read_elements(count, from)).transpose()
+        from.count()?.map(|count| read_elements(count, from)).transpose()
     }
 }
 

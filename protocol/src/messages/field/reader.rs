@@ -1,16 +1,12 @@
 //! Where our own messages are read from: a body that the guard walked over.
 //!
-//! Every length and count is compared with the bytes that are left all the same.
+//! The guard has held counts to the limits; here every length and count is compared with the bytes that are left all
+//! the same.
 
 use super::TaggedFields;
 use crate::codec::Malformed;
 use crate::messages::StrBytes;
 use bytes::{Buf, Bytes};
-
-/// As Kafka: no array has more elements.
-const MOST_ELEMENTS: usize = 1_000_000;
-/// As Kafka: no struct has more fields that are unknown.
-const MOST_TAGGED_FIELDS: u32 = 10_000;
 
 /// What is left of a message that is read.
 pub(crate) struct Reader<'a> {
@@ -54,23 +50,13 @@ impl Reader<'_> {
         Err(self.malformed("a varint of more than 32 bits"))
     }
     /// A count of elements or bytes that are all there, if each has a byte at least; none is null.
-    pub(super) fn count(&mut self) -> Result<Option<usize>, Malformed> {
+    pub(crate) fn count(&mut self) -> Result<Option<usize>, Malformed> {
         let count = if self.flexible {
             self.unsigned_varint()?.wrapping_sub(1).cast_signed()
         } else {
             i32::from_be_bytes(self.array()?)
         };
         self.held(count)
-    }
-    /// A count of elements, no more than an array may have.
-    pub(crate) fn elements(&mut self) -> Result<Option<usize>, Malformed> {
-        let count = self.count()?;
-        match count {
-            Some(count) if count > MOST_ELEMENTS => {
-                Err(self.malformed(format!("an array of {count} elements; the limit is {MOST_ELEMENTS}")))
-            }
-            count => Ok(count),
-        }
     }
     fn held(&self, count: i32) -> Result<Option<usize>, Malformed> {
         if count == -1 {
@@ -116,11 +102,7 @@ impl Reader<'_> {
     }
     /// How many tagged fields a struct has.
     fn tagged_count(&mut self) -> Result<u32, Malformed> {
-        let count = if self.flexible { self.unsigned_varint()? } else { 0 };
-        if count > MOST_TAGGED_FIELDS {
-            return Err(self.malformed(format!("{count} tagged fields; the limit is {MOST_TAGGED_FIELDS}")));
-        }
-        Ok(count)
+        if self.flexible { self.unsigned_varint() } else { Ok(0) }
     }
     fn tag(&mut self) -> Result<(i32, Bytes), Malformed> {
         let tag = self.unsigned_varint()?;

@@ -71,7 +71,7 @@ impl<T: Value + Default> Value for Vec<T> {
         write_elements(self, layout.element()?, out)
     }
     fn read(&mut self, layout: Layout, from: &mut Reader<'_>) -> Result<(), Malformed> {
-        let Some(count) = from.elements()? else { return from.null() };
+        let Some(count) = from.count()? else { return from.null() };
         *self = read_elements(count, layout.element()?, from)?;
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<T: Value + Default> Value for Option<Vec<T>> {
     }
     fn read(&mut self, layout: Layout, from: &mut Reader<'_>) -> Result<(), Malformed> {
         let element = layout.element()?;
-        *self = from.elements()?.map(|count| read_elements(count, element, from)).transpose()?;
+        *self = from.count()?.map(|count| read_elements(count, element, from)).transpose()?;
         Ok(())
     }
 }
