@@ -164,6 +164,22 @@ fn limits_can_be_raised_above_kafkas() {
     assert_eq!(raised.request::<HeartbeatRequest>(4, body), Ok(foreign));
 }
 
+/// Not only by the buffer that cuts frames: a body may come from elsewhere.
+#[test]
+fn a_body_over_the_frames_limit_is_not_read() {
+    let mut limits = frame::Limits::default();
+    limits.frame_bytes = 9;
+    let decoder = frame::Decoder::new(limits);
+    let body = hex("0001 67 00000007 0001 6d");
+    let refused = decoder.request::<HeartbeatRequest>(0, body.clone()).expect_err("ten bytes");
+    let text = "cannot read Heartbeat request, version 0: 10 bytes; the limit of a frame is 9";
+    assert_eq!(refused.to_string(), text);
+    assert_eq!(decoder.any_request(ApiKey::HEARTBEAT, 0, body.clone()).expect_err("ten bytes").to_string(), text);
+    assert!(decoder.response_body::<MetadataRequest>(0, Bytes::from_static(&[0; 10])).is_err());
+    limits.frame_bytes = 10;
+    assert!(frame::Decoder::new(limits).request::<HeartbeatRequest>(0, body).is_ok());
+}
+
 /// Not all that Kafka 4.4 lacks was dropped by KIP-896, and no Kafka had versions below 0.
 #[test]
 fn versions_that_are_gone_are_told_by_the_kafka_that_dropped_them() {

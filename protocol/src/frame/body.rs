@@ -57,6 +57,7 @@ impl Kind {
     ) -> Result<(T, usize), DecodeError> {
         let kept = body.clone();
         self.check_version()
+            .and_then(|()| limits.check_size(body.len()))
             .and_then(|()| guard::shape(self.api, self.direction).ok_or_else(|| Malformed::new("an unknown API")))
             .and_then(|shape| {
                 let (checked, length) = guard::check(shape, self.version, body, limits)?;

@@ -1,5 +1,7 @@
 //! How much one message may hold, and cost.
 
+use crate::codec::Malformed;
+
 /// Bounds for one frame and the message in it. The defaults are Kafka's where it has one.
 ///
 /// ```
@@ -12,7 +14,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of a frame after its size. 100 MiB, a broker's `socket.request.max.bytes`.
+    /// Bytes of a frame after its size, and of a body. 100 MiB, a broker's `socket.request.max.bytes`.
     pub frame_bytes: usize,
     /// Structs and arrays within one another. 16; Kafka 4.4's messages have 11 at most.
     pub depth: usize,
@@ -43,6 +45,15 @@ impl Limits {
         memory_base_bytes: 64 << 10,
     };
 
+    /// Refuses a body that no frame within the limits can hold, wherever it came from.
+    pub(crate) fn check_size(&self, bytes: usize) -> Result<(), Malformed> {
+        let limit = self.frame_bytes;
+        if bytes <= limit {
+            Ok(())
+        } else {
+            Err(Malformed::new(format!("{bytes} bytes; the limit of a frame is {limit}")))
+        }
+    }
     /// What a message in a frame of this size may take.
     pub(crate) const fn memory(&self, frame_bytes: usize) -> usize {
         self.memory_multiple.saturating_mul(frame_bytes).saturating_add(self.memory_base_bytes)
