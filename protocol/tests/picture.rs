@@ -71,6 +71,16 @@ fn numbers_share_a_line_and_error_codes_have_names() {
     shows("metadata_response", Picture::of_response_frame(ApiKey::METADATA, 12, &frame));
 }
 
+/// Brokers write it as version 0, whatever was asked, and clients read it so.
+#[test]
+fn unsupported_api_versions_are_shown_as_version_0() {
+    let frame = [0, 0, 0, 9, 0, 35, 0, 0, 0, 1, 0, 18, 0, 0, 0, 2];
+    let picture = Picture::of_response_frame(ApiKey::API_VERSIONS, 4, &frame);
+    shows("unsupported_api_versions", picture);
+    let json = r#"{"header":{"correlationId":9},"body":{"errorCode":35,"apiKeys":[{"apiKey":18,"minVersion":0,"maxVersion":2}]}}"#;
+    assert_eq!((picture.json().as_deref(), picture.length()), (Ok(json), Ok(frame.len())));
+}
+
 #[test]
 fn records_in_a_request_are_shown_one_by_one() {
     let partition =

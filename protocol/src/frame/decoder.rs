@@ -141,13 +141,5 @@ impl Decoder {
 fn open_response(api: ApiKey, version: i16, payload: &Bytes) -> Result<(i32, i16, Bytes), DecodeError> {
     let (correlation_id, header) = super::header::read_response_header(api, version, payload)?;
     let body = payload.slice(header..);
-    let version = if api == ApiKey::API_VERSIONS && says_unsupported(&body) { 0 } else { version };
-    Ok((correlation_id, version, body))
-}
-
-/// The first field of every `ApiVersions` response is its error code.
-#[cfg(feature = "client")]
-fn says_unsupported(body: &[u8]) -> bool {
-    let code = body.first_chunk().map(|code| i16::from_be_bytes(*code));
-    code == Some(crate::ErrorCode::UNSUPPORTED_VERSION.get())
+    Ok((correlation_id, super::answered_version(api, version, &body), body))
 }

@@ -1,11 +1,11 @@
 //! The header before each request and each response.
 
 use super::DecodeError;
-use crate::ApiKey;
 use crate::api;
 use crate::codec::{Malformed, Site};
 use crate::guard::Walker;
 use crate::messages::StrBytes;
+use crate::{ApiKey, ErrorCode};
 use bytes::{BufMut, Bytes, BytesMut};
 
 /// What stands before a request.
@@ -107,6 +107,15 @@ pub(super) fn read_response_header(api: ApiKey, version: i16, payload: &[u8]) ->
     };
     read()
         .map_err(|malformed: Malformed| DecodeError::new(Site::ResponseHeader(api, version), malformed.within(payload)))
+}
+
+/// The version that the body of an answer has: the one asked for, or 0 of an `ApiVersions` response that says
+/// `UNSUPPORTED_VERSION`.
+pub(crate) fn answered_version(api: ApiKey, asked: i16, body: &[u8]) -> i16 {
+    // The first field at every version is the error code.
+    let code = body.first_chunk().map(|code| i16::from_be_bytes(*code));
+    let is_unsupported = code == Some(ErrorCode::UNSUPPORTED_VERSION.get());
+    if api == ApiKey::API_VERSIONS && is_unsupported { 0 } else { asked }
 }
 
 /// Appends a request's header; `Err` when the client id is too long for it.

@@ -41,6 +41,7 @@ pub use client::{
     decode_any_response, decode_response, decode_response_body, encode_any_request, encode_request, encode_request_body,
 };
 pub use decoder::Decoder;
+pub(crate) use header::answered_version;
 pub use header::{FrameTooShort, RequestHeader, correlation_id, decode_request_header};
 
 pub use crate::codec::{DecodeError, EncodeError};

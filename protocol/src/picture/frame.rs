@@ -3,6 +3,7 @@
 use super::lines::{Lines, Origin, counted};
 use super::opened::Hints;
 use super::outline::{self, Place};
+use crate::frame::answered_version;
 use crate::guard::{self, Direction, Shape, embedded};
 use crate::{ApiKey, api};
 
@@ -10,6 +11,12 @@ use crate::{ApiKey, api};
 pub(super) fn announced(frame: &[u8]) -> Option<(ApiKey, i16)> {
     let [api, version] = [frame.get(..2)?, frame.get(2..4)?].map(|half| half.first_chunk().copied());
     Some((ApiKey::new(i16::from_be_bytes(api?)), i16::from_be_bytes(version?)))
+}
+
+/// The version of the body in a response's frame.
+pub(super) fn answered(api: ApiKey, asked: i16, frame: &[u8]) -> i16 {
+    // The header of an `ApiVersions` response is the correlation id at every version.
+    answered_version(api, asked, frame.get(4..).unwrap_or_default())
 }
 
 /// Draws a request with its header.
@@ -23,6 +30,7 @@ pub(super) fn draw_request(frame: &[u8], origin: Origin, path: &str, hints: Hint
 
 /// Draws a response with its header.
 pub(super) fn draw_response(frame: &[u8], api: ApiKey, version: i16, lines: &mut Lines) {
+    let version = answered(api, version, frame);
     let header = (&embedded::RESPONSE_HEADER, api::response_header_version(api, version));
     let body = (guard::shape(api, Direction::Response), api, version);
     draw(frame, Origin::At(0), "", Hints::NONE, header, body, lines);

@@ -101,7 +101,8 @@ impl<'a> Picture<'a> {
     pub const fn of_request_frame(frame: &'a [u8]) -> Self {
         Self::of(What::Request, frame)
     }
-    /// Of a response with its header, to a request of this API and version; without the size before it.
+    /// Of a response with its header, to a request of this API and version; without the size before it. An `ApiVersions`
+    /// response that says `UNSUPPORTED_VERSION` is one of version 0, whatever was asked.
     #[must_use]
     pub const fn of_response_frame(api: ApiKey, version: i16, frame: &'a [u8]) -> Self {
         Self::of(What::Response(api, version), frame)
@@ -164,7 +165,7 @@ impl<'a> Picture<'a> {
     /// Header, then body, as the fields `header` and `body`.
     fn walk_frame(&self, visit: &mut impl Visit<'a>) -> Result<usize, DecodeError> {
         let (api, version, direction) = match self.what {
-            What::Response(api, version) => (api, version, Direction::Response),
+            What::Response(api, version) => (api, frame::answered(api, version, self.bytes), Direction::Response),
             _ => frame::announced(self.bytes).map(|(api, version)| (api, version, Direction::Request)).ok_or_else(
                 || DecodeError::new(Site::RequestHeader, Malformed::new("fewer than four bytes").at_offset(0)),
             )?,
@@ -236,7 +237,10 @@ impl fmt::Display for Picture<'_> {
                 Some((api, version)) => writeln!(f, "{api} request with its header, version {version}, {size}")?,
                 None => writeln!(f, "a request with its header, {size}")?,
             },
-            What::Response(api, version) => writeln!(f, "{api} response with its header, version {version}, {size}")?,
+            What::Response(api, asked) => {
+                let version = frame::answered(api, asked, self.bytes);
+                writeln!(f, "{api} response with its header, version {version}, {size}")?;
+            }
             What::Records => writeln!(f, "record batches, {size}")?,
         }
         f.write_str(&self.draw().text)
