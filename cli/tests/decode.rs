@@ -203,4 +203,6 @@ fn passwords_are_shown_when_all_is_asked_for() {
     let sasl = "0024 0000 00000001 ffff 00000002 6162";
     assert!(!printed(&[sasl], b"").contains("61"));
     assert!(printed(&["--whole", sasl], b"").contains("authBytes = 6162"));
+    assert!(printed(&["--json", sasl], b"").contains(r#""authBytes":"(2 bytes that are secret)""#));
+    assert!(printed(&["--json", "--whole", sasl], b"").contains(r#""authBytes":"YWI=""#));
 }

@@ -211,6 +211,38 @@ fn versions_that_are_gone_are_told_by_the_kafka_that_dropped_them() {
     );
 }
 
+/// Passwords, tokens, and settings of which only the broker knows whether they are passwords.
+#[test]
+fn errors_show_no_bytes_of_messages_that_hold_secrets() {
+    let secret = Bytes::from_static(b"geheim");
+    let text = || Some(StrBytes::from_static_str("geheim"));
+    let scram =
+        alter_user_scram_credentials_request::ScramCredentialUpsertion::default().with_salted_password(secret.clone());
+    let setting = incremental_alter_configs_request::AlterableConfig::default().with_value(text());
+    let resource = incremental_alter_configs_request::AlterConfigsResource::default().with_configs(vec![setting]);
+    let old_setting = alter_configs_request::AlterableConfig::default().with_value(text());
+    let old_resource = alter_configs_request::AlterConfigsResource::default().with_configs(vec![old_setting]);
+    let topic_setting = create_topics_request::CreatableTopicConfig::default().with_value(text());
+    let topic = create_topics_request::CreatableTopic::default().with_configs(vec![topic_setting]);
+    let requests: Vec<(i16, RequestKind)> = vec![
+        (2, SaslAuthenticateRequest::default().with_auth_bytes(secret.clone()).into()),
+        (0, AlterUserScramCredentialsRequest::default().with_upsertions(vec![scram]).into()),
+        (2, RenewDelegationTokenRequest::default().with_hmac(secret.clone()).into()),
+        (2, ExpireDelegationTokenRequest::default().with_hmac(secret.clone()).into()),
+        (1, IncrementalAlterConfigsRequest::default().with_resources(vec![resource]).into()),
+        (2, AlterConfigsRequest::default().with_resources(vec![old_resource]).into()),
+        (7, CreateTopicsRequest::default().with_topics(vec![topic]).into()),
+        (0, EnvelopeRequest::default().with_request_data(secret).into()),
+    ];
+    for (version, request) in requests {
+        let payload = frame::encode_any_request(version, 1, None, &request).expect("written").payload();
+        for end in 4..payload.len() {
+            let refused = frame::decode_request_frame(&payload.slice(..end)).expect_err("it is cut").to_string();
+            assert!(!refused.contains("the bytes there"), "{refused}");
+        }
+    }
+}
+
 #[test]
 fn errors_say_which_message_and_why() {
     let decode = |version, hex_text| {

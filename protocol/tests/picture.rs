@@ -7,8 +7,12 @@ use millstream_protocol::embedded::{
 };
 use millstream_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use millstream_protocol::messages::{
-    ApiVersionsRequest, EnvelopeRequest, JoinGroupRequest, MetadataRequest, MetadataResponse, ProduceRequest, Request,
-    SaslAuthenticateRequest, StrBytes, SyncGroupRequest, SyncGroupResponse, join_group_request, metadata_response,
+    AlterUserScramCredentialsRequest, ApiVersionsRequest, CreateDelegationTokenRequest, CreateDelegationTokenResponse,
+    DescribeDelegationTokenRequest, DescribeDelegationTokenResponse, EnvelopeRequest, EnvelopeResponse,
+    ExpireDelegationTokenRequest, JoinGroupRequest, MetadataRequest, MetadataResponse, ProduceRequest,
+    RenewDelegationTokenRequest, Request, SaslAuthenticateRequest, SaslAuthenticateResponse, StrBytes,
+    SyncGroupRequest, SyncGroupResponse, alter_user_scram_credentials_request, describe_delegation_token_response,
+    join_group_request, metadata_response,
 };
 use millstream_protocol::picture::Picture;
 use millstream_protocol::record::{BatchBuilder, ControlKind, Stamp, end_transaction_marker};
@@ -153,6 +157,71 @@ fn passwords_are_not_shown_unless_all_is() {
     let (excerpt, whole) = (Picture::of_request_frame(&frame), Picture::of_request_frame(&frame).whole());
     shows("sasl_authenticate_request", excerpt);
     assert!(whole.to_string().contains("authBytes = 006d6500736563726574"), "{whole}");
+}
+
+/// Each secret is the word `geheim`, as text or in base64.
+#[test]
+fn secrets_are_in_no_text_nor_json_unless_all_is() {
+    let secret = Bytes::from_static(b"geheim");
+    let scram = alter_user_scram_credentials_request::ScramCredentialUpsertion::default()
+        .with_salt(secret.clone())
+        .with_salted_password(secret.clone());
+    let scram = AlterUserScramCredentialsRequest::default().with_upsertions(vec![scram]);
+    let token = describe_delegation_token_response::DescribedDelegationToken::default().with_hmac(secret.clone());
+    let frames = [
+        (None, request(2, &SaslAuthenticateRequest::default().with_auth_bytes(secret.clone()))),
+        (None, request(0, &scram)),
+        (None, request(0, &EnvelopeRequest::default().with_request_data(request(0, &scram)))),
+        (None, request(2, &RenewDelegationTokenRequest::default().with_hmac(secret.clone()))),
+        (None, request(2, &ExpireDelegationTokenRequest::default().with_hmac(secret.clone()))),
+        (
+            Some((ApiKey::SASL_AUTHENTICATE, 2)),
+            response::<SaslAuthenticateRequest>(
+                2,
+                &SaslAuthenticateResponse::default().with_auth_bytes(secret.clone()),
+            ),
+        ),
+        (
+            Some((ApiKey::CREATE_DELEGATION_TOKEN, 3)),
+            response::<CreateDelegationTokenRequest>(
+                3,
+                &CreateDelegationTokenResponse::default().with_hmac(secret.clone()),
+            ),
+        ),
+        (
+            Some((ApiKey::DESCRIBE_DELEGATION_TOKEN, 3)),
+            response::<DescribeDelegationTokenRequest>(
+                3,
+                &DescribeDelegationTokenResponse::default().with_tokens(vec![token]),
+            ),
+        ),
+        (
+            Some((ApiKey::ENVELOPE, 0)),
+            response::<EnvelopeRequest>(0, &EnvelopeResponse::default().with_response_data(Some(secret))),
+        ),
+    ];
+    // As text, as digits with and without spaces, and as base64 at its three alignments.
+    let forms = ["geheim", "67656865696d", "67 65 68", "Z2VoZWlt", "dlaGVpb", "nZWhlaW"];
+    let shows_it = |shown: &str| forms.iter().any(|form| shown.contains(form));
+    for (answer, frame) in &frames {
+        for end in 4..=frame.len() {
+            let frame = &frame[..end];
+            let picture = match *answer {
+                Some((api, version)) => Picture::of_response_frame(api, version, frame),
+                None => Picture::of_request_frame(frame),
+            };
+            let json = picture.json().unwrap_or_else(|error| error.to_string());
+            assert!(!shows_it(&json), "{json}");
+            assert!(!shows_it(&picture.to_string()), "{picture}");
+        }
+        let picture = match *answer {
+            Some((api, version)) => Picture::of_response_frame(api, version, frame),
+            None => Picture::of_request_frame(frame),
+        };
+        let (json, whole) = (picture.json().expect("whole"), picture.whole());
+        assert!(json.contains("that are secret)\""), "{json}");
+        assert!(shows_it(&whole.json().expect("whole")) && shows_it(&whole.to_string()), "{whole}");
+    }
 }
 
 #[test]

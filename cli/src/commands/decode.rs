@@ -44,7 +44,7 @@ pub(crate) struct Decode {
     /// shown field by field
     #[arg(long, value_name = "TOPIC", requires = "records")]
     topic: Option<String>,
-    /// Prints JSON as Kafka's tools do, a line for each frame
+    /// Prints JSON as Kafka's tools do, a line for each frame; without passwords, unless --whole is given
     #[arg(long)]
     json: bool,
     /// Shows everything, however large, and passwords too

@@ -4,7 +4,7 @@ use super::Limits;
 use crate::ApiKey;
 use crate::api;
 use crate::codec::{BodyWriter, Checked, DecodeError, EncodeError, Malformed, Site};
-use crate::guard::{self, Direction};
+use crate::guard::{self, Direction, secrets};
 use bytes::Bytes;
 
 /// Which body it is.
@@ -67,9 +67,9 @@ impl Kind {
             .map_err(|malformed| DecodeError::new(self.site(), self.shown(malformed, &kept)))
     }
 
-    /// With the bytes at its place, unless they may be a password's.
+    /// With the bytes at its place, unless they may be a secret's.
     fn shown(self, malformed: Malformed, body: &[u8]) -> Malformed {
-        if self.api == ApiKey::SASL_AUTHENTICATE { malformed } else { malformed.within(body) }
+        secrets::shown(malformed, guard::shape(self.api, self.direction), body)
     }
 
     /// Where the text that a decoder refused begins, rather than where it gave up.

@@ -3,7 +3,7 @@
 use super::DecodeError;
 use crate::api;
 use crate::codec::{Malformed, Site};
-use crate::guard::Walker;
+use crate::guard::{Direction, Walker, secrets};
 use crate::messages::StrBytes;
 use crate::{ApiKey, ErrorCode};
 use bytes::{BufMut, Bytes, BytesMut};
@@ -60,7 +60,11 @@ impl RequestHeader {
 ///
 /// When the bytes are no header.
 pub fn decode_request_header(payload: &Bytes) -> Result<RequestHeader, DecodeError> {
-    read_request_header(payload).map_err(|malformed| DecodeError::new(Site::RequestHeader, malformed.within(payload)))
+    let api = ApiKey::new(payload.first_chunk().map_or(-1, |key| i16::from_be_bytes(*key)));
+    read_request_header(payload).map_err(|malformed| {
+        let shown = secrets::shown_in_frame(malformed, api, Direction::Request, payload);
+        DecodeError::new(Site::RequestHeader, shown)
+    })
 }
 
 fn read_request_header(payload: &Bytes) -> Result<RequestHeader, Malformed> {
@@ -105,8 +109,10 @@ pub(super) fn read_response_header(api: ApiKey, version: i16, payload: &[u8]) ->
         }
         Ok((id, walker.position()))
     };
-    read()
-        .map_err(|malformed: Malformed| DecodeError::new(Site::ResponseHeader(api, version), malformed.within(payload)))
+    read().map_err(|malformed: Malformed| {
+        let shown = secrets::shown_in_frame(malformed, api, Direction::Response, payload);
+        DecodeError::new(Site::ResponseHeader(api, version), shown)
+    })
 }
 
 /// The version that the body of an answer has: the one asked for, or 0 of an `ApiVersions` response that says

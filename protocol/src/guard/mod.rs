@@ -9,6 +9,7 @@
 
 mod cost;
 mod limits;
+pub(crate) mod secrets;
 pub(crate) mod shape;
 #[rustfmt::skip]
 mod shapes;

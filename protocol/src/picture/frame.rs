@@ -1,6 +1,6 @@
 //! Whole frames: the header, then the body that it announces.
 
-use super::lines::{Lines, Origin, counted};
+use super::lines::{Lines, Origin};
 use super::opened::Hints;
 use super::outline::{self, Place};
 use crate::frame::answered_version;
@@ -54,16 +54,8 @@ fn draw(
         let reason = format!("Kafka 4.4 has no API {}; the body cannot be read", api.get());
         return lines.wrong(Some(origin), bytes, &reason);
     };
-    let drawn = outline::draw(Place { shape, version, bytes, origin, path, hints }, lines);
-    if let Some(length) = drawn.filter(|_| path.is_empty()) {
-        end(bytes, length, origin, lines);
+    let place = Place { shape, version, bytes, origin, path, hints };
+    if let Some(length) = outline::draw(place, lines).filter(|_| path.is_empty()) {
+        place.end(length, lines);
     }
-}
-
-/// The line at the end, and what stands after it.
-pub(super) fn end(bytes: &[u8], length: usize, origin: Origin, lines: &mut Lines) {
-    let rest = bytes.get(length..).unwrap_or_default();
-    let what =
-        if rest.is_empty() { "end".to_owned() } else { format!("end; {} after it", counted(rest.len(), "byte")) };
-    lines.push(origin.plus(length), rest, &what);
 }

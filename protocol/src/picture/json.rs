@@ -1,19 +1,26 @@
 //! A message as JSON.
 
+use super::lines::counted;
 use crate::codec::Malformed;
-use crate::guard::{Value, Visit};
+use crate::guard::{Value, Visit, secrets};
 use std::fmt::Write;
 
 /// Kafka's, for ids.
 const URL_ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Json {
     pub(super) text: String,
+    with_secrets: bool,
+    /// The last one that began.
+    field: &'static str,
 }
 
 impl Json {
+    pub(super) const fn new(with_secrets: bool) -> Self {
+        Self { text: String::new(), with_secrets, field: "" }
+    }
     /// A comma, unless something was just opened.
     fn separate(&mut self) {
         if !self.text.ends_with(['{', '[', ':']) && !self.text.is_empty() {
@@ -49,6 +56,7 @@ impl<'a> Visit<'a> for Json {
 
     fn field(&mut self, name: &'static str, _at: usize) {
         self.separate();
+        self.field = name;
         self.quoted(name);
         self.text.push(':');
     }
@@ -67,7 +75,12 @@ impl<'a> Visit<'a> for Json {
         self.text.push(']');
     }
     fn value(&mut self, value: Value<'a>) -> Result<(), Malformed> {
-        self.put(value);
+        match value {
+            Value::Bytes(bytes) if !self.with_secrets && secrets::is_secret(self.field, value) => {
+                self.put(Value::Text(format!("({} that are secret)", counted(bytes.len(), "byte")).as_bytes()));
+            }
+            _ => self.put(value),
+        }
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ pub use input::{NotHex, from_hex, split_frames};
 use crate::ApiKey;
 use crate::api;
 use crate::codec::{DecodeError, Malformed, Site};
-use crate::guard::{self, Direction, Limits, Shape, Visit, coordinator, embedded};
+use crate::guard::{self, Direction, Limits, Shape, Visit, coordinator, embedded, secrets};
 use lines::{Extent, Lines, Origin, counted};
 use opened::Hints;
 use outline::Place;
@@ -126,13 +126,14 @@ impl<'a> Picture<'a> {
 
     /// As Kafka's JSON converters write it: fields of this version, bytes in base64, ids in Kafka's base64 form.
     /// Tagged fields that Kafka does not know are left out. A frame is written as its `header` and its `body`, records
-    /// as their `batches`. Nothing is hidden: passwords and keys are in it.
+    /// as their `batches`. In the place of passwords and keys it says `(3 bytes that are secret)`, unless [`whole`](Self::whole)
+    /// is asked for.
     ///
     /// # Errors
     ///
     /// When the bytes are no such thing.
     pub fn json(&self) -> Result<String, DecodeError> {
-        let mut json = json::Json::default();
+        let mut json = json::Json::new(self.extent == Extent::Whole);
         match self.what {
             What::Body { shape, site, version } => drop(walk(shape, site, version, self.bytes, &mut json)?),
             What::Records => records_json::write(self.bytes, &mut json).map_err(wrong_records)?,
@@ -186,7 +187,11 @@ impl<'a> Picture<'a> {
         };
         visit.open_struct();
         visit.field("header", 0);
-        let length = walk(header, header_site, header_version, self.bytes, visit)?;
+        // A header's error shows bytes after it, too.
+        let shown = |malformed| secrets::shown_in_frame(malformed, api, direction, self.bytes);
+        let length = guard::walk(header, header_version, self.bytes, &Limits::DEFAULT, visit)
+            .map_err(|malformed| DecodeError::new(header_site, shown(malformed)))?
+            .length;
         let unknown = || DecodeError::new(site, Malformed::new("Kafka 4.4 has no such API"));
         let shape = guard::shape(api, direction).ok_or_else(unknown)?;
         visit.field("body", length);
@@ -201,7 +206,7 @@ impl<'a> Picture<'a> {
             What::Body { shape, version, .. } => {
                 let place = Place { shape, version, bytes: self.bytes, origin, path: "", hints: self.hints };
                 if let Some(length) = outline::draw(place, &mut lines) {
-                    frame::end(self.bytes, length, origin, &mut lines);
+                    place.end(length, &mut lines);
                 }
             }
             What::Request => frame::draw_request(self.bytes, origin, "", self.hints, &mut lines),
@@ -221,7 +226,8 @@ fn walk<'a>(
     visit: &mut impl Visit<'a>,
 ) -> Result<usize, DecodeError> {
     let walked = guard::walk(shape, version, bytes, &Limits::DEFAULT, visit);
-    walked.map(|walked| walked.length).map_err(|malformed| DecodeError::new(site, malformed.within(bytes)))
+    let shown = |malformed| DecodeError::new(site, secrets::shown(malformed, Some(shape), bytes));
+    walked.map(|walked| walked.length).map_err(shown)
 }
 
 fn wrong_records(error: crate::record::RecordError) -> DecodeError {

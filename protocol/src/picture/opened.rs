@@ -123,11 +123,6 @@ pub(super) fn what<'a>(
     opened.map(|opened| (bytes, opened))
 }
 
-/// Fields whose bytes let in whoever has them.
-pub(super) fn is_secret(field: &str) -> bool {
-    matches!(field, "authBytes" | "saltedPassword" | "hmac")
-}
-
 /// A schema after its version, if the bytes are nothing else.
 fn versioned<'a, T: Embedded>(bytes: &[u8], hints: Hints<'a>) -> Option<Opened<'a>> {
     let version = i16::from_be_bytes(*bytes.first_chunk()?);

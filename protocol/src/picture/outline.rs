@@ -3,7 +3,7 @@
 use super::lines::{Extent, Lines, Origin, counted, hex, quoted};
 use super::opened::{self, Hints, Opened};
 use crate::codec::Malformed;
-use crate::guard::{self, Limits, Shape, Value, Visit};
+use crate::guard::{self, Limits, Shape, Value, Visit, secrets};
 use crate::{ApiKey, ErrorCode};
 use std::fmt::Write;
 use std::ops::Range;
@@ -19,6 +19,20 @@ pub(super) struct Place<'a> {
     /// What stands before every field's path.
     pub(super) path: &'a str,
     pub(super) hints: Hints<'a>,
+}
+
+impl<'a> Place<'a> {
+    /// The bytes from here on, to be shown beside what is wrong; none where they may be a secret's.
+    fn rest(&self, start: usize, extent: Extent) -> &'a [u8] {
+        let hidden = secrets::has_secrets(self.shape) && extent == Extent::Excerpt;
+        if hidden { &[] } else { self.bytes.get(start..).unwrap_or_default() }
+    }
+    /// The line at the end of the message, and what stands after it.
+    pub(super) fn end(&self, length: usize, lines: &mut Lines) {
+        let more = self.bytes.len().saturating_sub(length);
+        let what = if more == 0 { "end".to_owned() } else { format!("end; {} after it", counted(more, "byte")) };
+        lines.push(self.origin.plus(length), self.rest(length, lines.extent), &what);
+    }
 }
 
 /// Draws the message at the front of the bytes, up to what is wrong with it. Returns how many bytes it takes, if all is well.
@@ -178,7 +192,7 @@ impl<'a> Outline<'a, '_> {
         self.flush(start);
         let path = if self.place.path.is_empty() { String::new() } else { format!("{}.", self.place.path) };
         let field = malformed.field().map_or_else(String::new, |field| format!("{path}{field}: "));
-        let rest = self.place.bytes.get(start..).unwrap_or_default();
+        let rest = self.place.rest(start, self.extent());
         let what = format!("{field}{}", malformed.reason());
         let origin = malformed.offset().map(|_| self.place.origin.plus(start));
         self.lines.wrong(origin, if origin.is_some() { rest } else { &[] }, &what);
@@ -187,7 +201,7 @@ impl<'a> Outline<'a, '_> {
         let field = self.field_name();
         self.hints.note(field, value);
         let Some((content, opened)) = opened::what(self.place.shape, field, value, &self.hints) else {
-            let hidden = opened::is_secret(field) && self.extent() == Extent::Excerpt;
+            let hidden = secrets::is_secret(field, value) && self.extent() == Extent::Excerpt;
             return match value {
                 Value::Bytes(content) if hidden => What::Secret(content.len()),
                 value => What::Said(format!(" = {}{}", said(value, self.extent()), explained(field, value))),

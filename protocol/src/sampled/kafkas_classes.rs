@@ -35,7 +35,7 @@ fn sent(subject: Subject, round: usize, chance: &mut Chance) -> Sent {
     };
     // Of a snapshot's records Kafka's converter writes nothing.
     let has_json = !unknown_tags && (api, direction) != (ApiKey::FETCH_SNAPSHOT, Direction::Response);
-    let json = has_json.then(|| picture.expect("Kafka has it").json().expect("it was read"));
+    let json = has_json.then(|| picture.expect("Kafka has it").whole().json().expect("it was read"));
     Sent { subject, bytes, json }
 }
 

@@ -55,7 +55,7 @@ impl Row {
     }
     /// What the shapes read must be what Kafka reads.
     fn check_picture(&self) {
-        let json = self.picture().json();
+        let json = self.picture().whole().json();
         self.check_verdict("the guard", &json.as_ref().map(drop).map_err(ToString::to_string));
         let Ok(json) = json else { return };
         let mut json: Value = serde_json::from_str(&json).expect("JSON");

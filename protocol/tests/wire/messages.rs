@@ -24,7 +24,7 @@ impl Row {
     }
     fn check_picture(&self, picture: Option<Picture<'_>>) {
         let picture = picture.unwrap_or_else(|| panic!("no picture of {}", self.about));
-        let json = picture.json().unwrap_or_else(|error| panic!("{error}: {}", self.about));
+        let json = picture.whole().json().unwrap_or_else(|error| panic!("{error}: {}", self.about));
         let mut json: Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
         forget_unaligned_records(self.api, &mut json);
         assert_eq!(json, self.json, "{}", self.about);
