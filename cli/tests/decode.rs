@@ -100,6 +100,19 @@ Heartbeat response with its header, version 1, 10 bytes
     }
 }
 
+/// Six bytes follow a correlation id of 6: it is no size.
+#[test]
+fn a_correlation_id_that_could_be_a_size_is_none() {
+    let response = "00000006 00000000 0019";
+    let shown = printed(&[response, "--response", "Heartbeat", "1"], b"");
+    assert!(shown.starts_with("Heartbeat response with its header, version 1, 10 bytes\n"), "{shown}");
+    assert!(shown.contains("header.correlationId = 6\n"), "{shown}");
+    let sized = format!("0000000a {response}");
+    assert_eq!(printed(&[&sized, "--response", "Heartbeat", "1"], b""), shown);
+    let json = printed(&[response, "--json", "--response", "Heartbeat", "1"], b"");
+    assert!(json.starts_with(r#"{"header":{"correlationId":6}"#), "{json}");
+}
+
 #[test]
 fn records_are_read_from_digits_and_from_a_segment() {
     let shown = printed(&["--records", &hex(&batch())], b"");

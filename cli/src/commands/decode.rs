@@ -66,7 +66,7 @@ impl Decode {
         let what = self.what()?;
         let bytes = self.bytes()?;
         let framed = matches!(what, What::Request | What::Response(..));
-        let (frames, rest) = if framed { self.frames(bytes) } else { (vec![(0, bytes)], Bytes::new()) };
+        let (frames, rest) = if framed { self.frames(what, bytes)? } else { (vec![(0, bytes)], Bytes::new()) };
         let mut out = std::io::stdout().lock();
         let mut wrong = 0;
         for (index, (at, frame)) in frames.iter().enumerate() {
@@ -111,13 +111,29 @@ impl Decode {
     }
 
     /// A file has frames with their sizes. Digits have them if the sizes fit exactly; else they are one frame.
-    fn frames(&self, bytes: Bytes) -> (Vec<(usize, Bytes)>, Bytes) {
+    ///
+    /// A size may fit by chance: a response's correlation id can be as many as the bytes after it. So digits that are
+    /// whole as one frame, and not as frames with sizes, are one.
+    fn frames(&self, what: What<'_>, bytes: Bytes) -> Result<(Vec<(usize, Bytes)>, Bytes), Failure> {
         let (frames, rest) = split_frames(&bytes);
-        if self.file.is_none() && !rest.is_empty() { (vec![(0, bytes)], Bytes::new()) } else { (frames, rest) }
+        if self.file.is_some() {
+            return Ok((frames, rest));
+        }
+        let one = vec![(0, bytes)];
+        let is_one = !rest.is_empty() || (!self.are_whole(what, &frames)? && self.are_whole(what, &one)?);
+        Ok((if is_one { one } else { frames }, Bytes::new()))
     }
 
-    /// Prints it; whether nothing was wrong.
-    fn show(&self, what: What<'_>, bytes: &[u8], out: &mut impl Write) -> Result<bool, Failure> {
+    /// Whether each is a message to its last byte.
+    fn are_whole(&self, what: What<'_>, frames: &[(usize, Bytes)]) -> Result<bool, Failure> {
+        let mut whole = true;
+        for (_, frame) in frames {
+            whole &= self.picture(what, frame)?.length().is_ok_and(|length| length == frame.len());
+        }
+        Ok(whole)
+    }
+
+    fn picture<'a>(&'a self, what: What<'_>, bytes: &'a [u8]) -> Result<Picture<'a>, Failure> {
         let picture = match what {
             What::Request => Picture::of_request_frame(bytes),
             What::Response(api, version) => Picture::of_response_frame(api, version, bytes),
@@ -127,7 +143,12 @@ impl Decode {
             }
         };
         let picture = self.topic.as_deref().map_or(picture, |topic| picture.in_topic(topic));
-        let picture = if self.whole { picture.whole() } else { picture };
+        Ok(if self.whole { picture.whole() } else { picture })
+    }
+
+    /// Prints it; whether nothing was wrong.
+    fn show(&self, what: What<'_>, bytes: &[u8], out: &mut impl Write) -> Result<bool, Failure> {
+        let picture = self.picture(what, bytes)?;
         if !self.json {
             write!(out, "{picture}")?;
             return Ok(picture.faults() == 0);
