@@ -66,34 +66,38 @@ impl Lines {
     }
     /// A line about these bytes.
     pub(super) fn push(&mut self, at: Origin, bytes: &[u8], what: &str) {
-        let at = match at {
-            Origin::At(at) => at.to_string(),
-            Origin::Inflated(at) => format!("~{at}"),
-        };
-        self.line(&at, &hex_excerpt(bytes), what);
+        self.line(&place(at), &hex_excerpt(bytes), what);
     }
     /// A line about something that has no bytes of its own.
     pub(super) fn note(&mut self, what: &str) {
         self.line("", "", what);
     }
-    /// A line about what is wrong, always drawn.
+    /// A line about what is wrong. It is drawn however many others are, and as many as those may be.
     pub(super) fn wrong(&mut self, at: Option<Origin>, bytes: &[u8], what: &str) {
         self.faults += 1;
-        self.drawn = 0;
-        match at {
-            Some(at) => self.push(at, bytes, &format!("!! {what}")),
-            None => self.note(&format!("!! {what}")),
-        }
+        let place = at.map_or_else(String::new, place);
+        self.write_nth(self.faults, &place, &hex_excerpt(bytes), &format!("!! {what}"));
     }
 
     fn line(&mut self, at: &str, bytes: &str, what: &str) {
         self.drawn += 1;
-        if self.drawn == self.extent.lines() {
+        self.write_nth(self.drawn, at, bytes, what);
+    }
+    /// The n-th of its kind: that there are more than the extent has is said once.
+    fn write_nth(&mut self, n: usize, at: &str, bytes: &str, what: &str) {
+        if n == self.extent.lines() {
             self.text.push_str("        … more lines than are shown\n");
         }
-        if self.drawn < self.extent.lines() {
+        if n < self.extent.lines() {
             let _infallible = writeln!(self.text, "{at:>6}  {bytes:<23}  {what}");
         }
+    }
+}
+
+fn place(at: Origin) -> String {
+    match at {
+        Origin::At(at) => at.to_string(),
+        Origin::Inflated(at) => format!("~{at}"),
     }
 }
 
@@ -143,4 +147,25 @@ const fn limit(extent: Extent) -> usize {
 /// `1 byte`, `2 bytes`.
 pub(super) fn counted(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fault began the count anew, so that a buffer of broken batches was drawn without end.
+    #[test]
+    fn faults_are_drawn_after_the_last_line_and_have_an_end_themselves() {
+        let mut lines = Lines::new(Extent::Excerpt);
+        for round in 0..3000 {
+            lines.note("right");
+            if round % 1000 == 0 {
+                lines.wrong(None, &[], "wrong");
+            }
+        }
+        let count = |lines: &Lines, what| lines.text.lines().filter(|line| line.ends_with(what)).count();
+        assert_eq!((count(&lines, "right"), count(&lines, "!! wrong"), count(&lines, "than are shown")), (1999, 3, 1));
+        (0..9000).for_each(|_| lines.wrong(None, &[], "wrong"));
+        assert_eq!((lines.faults, lines.text.lines().count()), (9003, 4000));
+    }
 }
