@@ -100,6 +100,18 @@ fn compressed_records_are_inflated() {
     shows("compressed_records", Picture::of_records(&batch(Compression::Lz4)));
 }
 
+/// What the one refuses, the other does not inflate.
+#[test]
+fn a_batch_that_inflates_to_too_much_is_an_error_in_text_and_json() {
+    let mut builder = BatchBuilder::with_capacity(18 << 20);
+    builder.append(Timestamp::from_millis(1), None, Some(&vec![0; 17 << 20]), &Headers::new()).expect("it fits");
+    let sealed = builder.seal(&mut Compressor::new(Compression::Lz4, None).expect("compiled in")).expect("it fits");
+    let buffer = sealed.into_bytes(&Stamp::plain());
+    let picture = Picture::of_records(&buffer);
+    assert_eq!(picture.faults(), 1, "{picture}");
+    assert!(picture.json().is_err());
+}
+
 #[test]
 fn control_records_say_what_ended() {
     let stamp = Stamp::transactional(ProducerId::new(9), ProducerEpoch::new(1), -1).at(42, 2);

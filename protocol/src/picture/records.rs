@@ -9,8 +9,8 @@ use crate::record::{Batch, BatchHeader, ControlKind, CrcCheck, DecodedBatch, Rec
 use crate::{Compression, Decompressor};
 use bytes::Bytes;
 
-/// What a batch may inflate to; more is an error in the picture.
-const MOST_INFLATED: usize = 16 << 20;
+/// What a batch may inflate to, drawn or as JSON; more is an error in the picture.
+pub(super) const MOST_INFLATED: usize = 16 << 20;
 
 /// The fields of a batch's header: name and bytes.
 const HEADER: &[(&str, usize)] = &[

@@ -1,6 +1,7 @@
 //! Record batches as JSON: the header's fields by Kafka's names, keys and values in base64.
 
 use super::json::Json;
+use super::records::MOST_INFLATED;
 use crate::guard::{Value, Visit};
 use crate::record::{BatchHeader, CrcCheck, DecodedBatch, RecordError, RecordView, TimestampType, batches};
 use crate::{Compression, Decompressor};
@@ -9,7 +10,7 @@ use bytes::Bytes;
 /// Writes all whole batches, and how many bytes are left over.
 pub(super) fn write(buffer: &[u8], json: &mut Json) -> Result<(), RecordError> {
     let mut found = batches(Bytes::copy_from_slice(buffer));
-    let mut decompressor = Decompressor::new();
+    let mut decompressor = Decompressor::with_limit(MOST_INFLATED);
     json.open_struct();
     json.field("batches", 0);
     json.open_array(0);
