@@ -75,8 +75,9 @@ fn kafkas_classes_read_and_write_what_this_crate_writes() {
             }
             drop(requests);
         });
-        let wrong: Vec<_> =
-            all.iter().zip(answers).filter_map(|(sent, answer)| judge(sent, &answer.expect("text"))).collect();
+        let answers: Vec<_> = answers.map(|answer| answer.expect("text")).collect();
+        assert_eq!(answers.len(), all.len(), "Java does not answer each message");
+        let wrong: Vec<_> = all.iter().zip(&answers).filter_map(|(sent, answer)| judge(sent, answer)).collect();
         assert!(wrong.is_empty(), "{} of {} messages:\n{}", wrong.len(), all.len(), wrong.join("\n"));
     });
     assert!(java.wait().expect("java ends").success());

@@ -62,15 +62,19 @@ fn bodies_are_written_again_as_kafka_writes_them() {
 
 #[test]
 fn what_stands_before_a_body_is_read_and_written() {
+    let mut read = 0;
     for row in data().filter(Row::has_prefix) {
         let (version, value) =
             Any::decode(&row.name, &row.whole).unwrap_or_else(|error| panic!("{error}: {}", row.row));
         assert_eq!((version, value.encode(version).expect("it was read")), (row.version, row.whole), "{}", row.row);
+        read += 1;
     }
+    assert!(read > 0, "the corpus is empty");
 }
 
 #[test]
 fn a_coordinators_key_tells_which_schema_its_record_has() {
+    let mut keys = 0;
     for row in data().filter(|row| row.row["type"] == "coordinator-key") {
         let (written, named) = match row.row["module"].as_str() {
             Some("group-coordinator") => {
@@ -88,7 +92,9 @@ fn a_coordinators_key_tells_which_schema_its_record_has() {
         };
         assert_eq!(written.as_ref(), Ok(&row.whole));
         assert!(named.contains(&format!("({} {{", row.name)), "{named} is no {}", row.name);
+        keys += 1;
     }
+    assert!(keys > 0, "the corpus has no keys");
 }
 
 /// The corpus in the project has all of them at all versions.
@@ -114,6 +120,7 @@ fn every_schema_is_in_the_corpus_at_every_version() {
 
 #[test]
 fn every_cut_ends_with_a_value_or_an_error_in_bounded_memory() {
+    let mut cuts = 0;
     for row in data() {
         let step = 1 + row.whole.len() / 200;
         for end in (0..row.whole.len()).step_by(step) {
@@ -125,9 +132,11 @@ fn every_cut_ends_with_a_value_or_an_error_in_bounded_memory() {
                 let (peak, read) = memory::peak_of(|| Any::decode_body(&row.name, row.version, body).is_ok());
                 assert!(peak <= 8 * end + (64 << 10), "{peak} bytes for {end} of {}", row.name);
                 assert!(!read || end >= row.body.len(), "a cut body of {} was read: {}", row.name, row.row);
+                cuts += 1;
             }
         }
     }
+    assert!(cuts > 0, "the corpus is empty");
 }
 
 #[test]

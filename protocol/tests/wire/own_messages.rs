@@ -7,6 +7,7 @@ use millstream_protocol::messages::{
 use millstream_protocol::{ApiKey, api, frame};
 use millstream_vectors::{bytes, int16, rows};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Rows of one API with the version and the body of each.
 fn messages(corpus: &'static str, api: ApiKey) -> impl Iterator<Item = (i16, Bytes, Value)> {
@@ -20,29 +21,42 @@ fn response<R: Request>(version: i16, body: &Bytes) -> R::Response {
     frame::decode_response::<R>(version, payload.into()).expect("Kafka wrote it").1
 }
 
-/// That every field of `ours` which Kafka's JSON has at this version is the same there.
-fn check(ours: &Value, kafkas: &Value, at: &str) {
-    match ours {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                if let Some(theirs) = kafkas.get(name) {
-                    check(value, theirs, &format!("{at}.{name}"));
+/// What was compared: by the paths of our fields, whether Kafka's JSON had one of this name at any version.
+#[derive(Default)]
+struct Compared(BTreeMap<String, bool>);
+
+impl Compared {
+    /// That every field of `ours` which Kafka's JSON has at this version is the same there.
+    fn check(&mut self, ours: &Value, kafkas: &Value, path: &str, version: i16) {
+        match ours {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    let (path, theirs) = (format!("{path}.{name}"), kafkas.get(name));
+                    *self.0.entry(path.clone()).or_default() |= theirs.is_some();
+                    if let Some(theirs) = theirs {
+                        self.check(value, theirs, &path, version);
+                    }
                 }
             }
+            Value::Array(elements) => {
+                assert_eq!(Some(elements.len()), kafkas.as_array().map(Vec::len), "{path}, version {version}");
+                for (value, theirs) in elements.iter().zip(kafkas.as_array().into_iter().flatten()) {
+                    self.check(value, theirs, path, version);
+                }
+            }
+            value => assert_eq!(value, kafkas, "{path}, version {version}"),
         }
-        Value::Array(elements) => {
-            assert_eq!(Some(elements.len()), kafkas.as_array().map(Vec::len), "{at}");
-            elements
-                .iter()
-                .enumerate()
-                .for_each(|(index, value)| check(value, &kafkas[index], &format!("{at}[{index}]")));
-        }
-        value => assert_eq!(value, kafkas, "{at}"),
+    }
+    /// A name that no version had would have compared nothing.
+    fn end(self) {
+        let unknown: Vec<_> = self.0.iter().filter(|(_, found)| !**found).map(|(path, _)| path).collect();
+        assert!(!self.0.is_empty() && unknown.is_empty(), "Kafka has no fields {unknown:?}");
     }
 }
 
 #[test]
 fn fields_of_a_produce_request_have_kafkas_values() {
+    let mut compared = Compared::default();
     for (version, body, kafkas) in messages("messages-requests", ApiKey::PRODUCE) {
         let request: ProduceRequest = frame::decode_request(version, body).expect("Kafka wrote it");
         let topics = request.topic_data.iter().map(|topic| {
@@ -55,12 +69,14 @@ fn fields_of_a_produce_request_have_kafkas_values() {
             "timeoutMs": request.timeout_ms,
             "topicData": topics.collect::<Vec<_>>(),
         });
-        check(&ours, &kafkas, &format!("version {version}"));
+        compared.check(&ours, &kafkas, "", version);
     }
+    compared.end();
 }
 
 #[test]
 fn fields_of_a_produce_response_have_kafkas_values() {
+    let mut compared = Compared::default();
     for (version, body, kafkas) in messages("messages-responses", ApiKey::PRODUCE) {
         let response: ProduceResponse = response::<ProduceRequest>(version, &body);
         let topics = response.responses.iter().map(|topic| {
@@ -68,8 +84,9 @@ fn fields_of_a_produce_response_have_kafkas_values() {
             json!({ "name": topic.name.as_str(), "partitionResponses": partitions })
         });
         let ours = json!({ "throttleTimeMs": response.throttle_time_ms, "responses": topics.collect::<Vec<_>>() });
-        check(&ours, &kafkas, &format!("version {version}"));
+        compared.check(&ours, &kafkas, "", version);
     }
+    compared.end();
 }
 
 fn produced(partition: &produce_response::PartitionProduceResponse) -> Value {
@@ -93,6 +110,7 @@ fn produced(partition: &produce_response::PartitionProduceResponse) -> Value {
 
 #[test]
 fn fields_of_a_fetch_request_have_kafkas_values() {
+    let mut compared = Compared::default();
     for (version, body, kafkas) in messages("messages-requests", ApiKey::FETCH) {
         let request: FetchRequest = frame::decode_request(version, body).expect("Kafka wrote it");
         let topics = request.topics.iter().map(|topic| {
@@ -128,12 +146,14 @@ fn fields_of_a_fetch_request_have_kafkas_values() {
             "forgottenTopicsData": forgotten.collect::<Vec<_>>(),
             "rackId": request.rack_id.as_str(),
         });
-        check(&ours, &kafkas, &format!("version {version}"));
+        compared.check(&ours, &kafkas, "", version);
     }
+    compared.end();
 }
 
 #[test]
 fn fields_of_a_fetch_response_have_kafkas_values() {
+    let mut compared = Compared::default();
     for (version, body, kafkas) in messages("messages-responses", ApiKey::FETCH) {
         let response: FetchResponse = response::<FetchRequest>(version, &body);
         let topics = response.responses.iter().map(|topic| {
@@ -146,8 +166,9 @@ fn fields_of_a_fetch_response_have_kafkas_values() {
             "sessionId": response.session_id,
             "responses": topics.collect::<Vec<_>>(),
         });
-        check(&ours, &kafkas, &format!("version {version}"));
+        compared.check(&ours, &kafkas, "", version);
     }
+    compared.end();
 }
 
 fn fetched(partition: &fetch_response::PartitionData) -> Value {

@@ -2,7 +2,7 @@
 
 use millstream_protocol::ApiKey;
 use millstream_protocol::picture::Picture;
-use millstream_vectors::{bytes, int16, rows};
+use millstream_vectors::{bytes, int16, rows, unhex};
 use serde_json::Value;
 
 fn of_message<'a>(row: &Value, is_request: bool, body: &'a [u8]) -> Picture<'a> {
@@ -23,6 +23,7 @@ fn check(picture: Picture<'_>) {
 
 #[test]
 fn every_message_is_drawn_to_its_end() {
+    let mut halves = 0;
     for (corpus, is_request) in [("messages-requests", true), ("messages-responses", false)] {
         for row in rows(corpus) {
             let body = bytes(&row, "hex");
@@ -32,13 +33,16 @@ fn every_message_is_drawn_to_its_end() {
             assert!(whole.ends_with(&format!("{:>6}  {:<23}  end\n", body.len(), "")), "{whole}");
             if row["kind"] == "random" {
                 check(of_message(&row, is_request, &body[..body.len() / 2]));
+                halves += 1;
             }
         }
     }
+    assert!(halves > 0, "no message was cut");
 }
 
 #[test]
 fn hostile_frames_are_drawn_up_to_the_error() {
+    let mut drawn = 0;
     for row in rows("hostile-messages").filter(|row| row["target"] != "frame") {
         let body = bytes(&row, "hex");
         let picture = of_message(&row, row["target"] == "request", &body);
@@ -47,15 +51,59 @@ fn hostile_frames_are_drawn_up_to_the_error() {
             picture.json().is_err(),
             picture.to_string().lines().last().is_some_and(|line| line.contains("  !! "))
         );
+        drawn += 1;
     }
+    assert!(drawn > 0, "the corpus has no messages");
     for row in rows("hostile-records") {
         let buffer = bytes(&row, "hex");
         check(Picture::of_records(&buffer));
     }
 }
 
+fn from_base64(text: &str) -> Vec<u8> {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_usize, 0);
+    for digit in text.trim_end_matches('=').bytes() {
+        bits = (bits << 6 | ALPHABET.iter().position(|byte| *byte == digit).expect("base64")) & 0xffff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xff).expect("eight bits"));
+        }
+    }
+    bytes
+}
+
+/// Ours in base64; Kafka's in hex or, where they are long, as their length and checksum.
+fn check_data(ours: &Value, kafkas: &Value, id: &Value) {
+    let ours = ours.as_str().map(from_base64);
+    match kafkas {
+        Value::Object(long) => {
+            let ours = ours.expect("not null");
+            assert_eq!((long["len"].as_u64(), long["crc32c"].as_u64()), {
+                (u64::try_from(ours.len()).ok(), Some(crc32c::crc32c(&ours).into()))
+            });
+        }
+        kafkas => assert_eq!(ours, kafkas.as_str().map(unhex), "{id}"),
+    }
+}
+
+fn check_record(ours: &Value, kafkas: &Value, id: &Value) {
+    assert_eq!((&ours["offset"], &ours["timestamp"]), (&kafkas["offset"], &kafkas["timestamp"]), "{id}");
+    check_data(&ours["key"], &kafkas["key"], id);
+    check_data(&ours["value"], &kafkas["value"], id);
+    let none = Vec::new();
+    let (ours, kafkas) = (ours["headers"].as_array().expect("headers"), kafkas["headers"].as_array().unwrap_or(&none));
+    assert_eq!(ours.len(), kafkas.len(), "{id}");
+    for (ours, kafkas) in ours.iter().zip(kafkas) {
+        assert_eq!(ours["key"], kafkas[0], "{id}");
+        check_data(&ours["value"], &kafkas[1], id);
+    }
+}
+
 #[test]
 fn batches_of_kafka_have_no_fault() {
+    let mut records = 0;
     for row in rows("records") {
         let buffer = bytes(&row, "hex");
         let picture = Picture::of_records(&buffer);
@@ -67,10 +115,15 @@ fn batches_of_kafka_have_no_fault() {
         assert_eq!(ours.len(), kafkas.len());
         for (ours, kafkas) in ours.iter().zip(kafkas) {
             assert_eq!(ours["baseOffset"], kafkas["base_offset"]);
-            assert_eq!(ours["records"].as_array().map(Vec::len), kafkas["records"].as_array().map(Vec::len));
+            let (ours, kafkas) =
+                (ours["records"].as_array().expect("an array"), kafkas["records"].as_array().expect("an array"));
+            assert_eq!(ours.len(), kafkas.len(), "{}", row["id"]);
+            ours.iter().zip(kafkas).for_each(|(ours, kafkas)| check_record(ours, kafkas, &row["id"]));
+            records += ours.len();
         }
         assert_eq!(json["leftOver"], row["left_over"], "{}", row["id"]);
     }
+    assert!(records > 0, "the corpus has no records");
 }
 
 #[test]
