@@ -21,13 +21,7 @@ pub mod api;
 mod api_key;
 mod buffers;
 mod codec;
-#[allow(
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "lengths and tables that the codec itself made; what it reads is taken by checked cuts"
-)]
+#[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "lengths that the codec itself made")]
 pub mod compression;
 pub mod embedded;
 mod error_code;
@@ -41,16 +35,9 @@ mod ids;
 #[path = "../tests/wire/memory.rs"]
 mod memory;
 pub mod messages;
-#[allow(clippy::cast_possible_truncation, reason = "Kafka hashes the low 32 bits of a key's length")]
 mod murmur2;
 pub mod picture;
-#[allow(
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "numbers masked to their width, and places inside of what was measured before"
-)]
+#[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "varints are zigzags of the same width")]
 pub mod record;
 #[cfg(test)]
 mod sampled;

@@ -1,5 +1,5 @@
-//! Messages of `kafka-protocol` as bodies of ours, and our own ones as messages of `kafka-protocol`: with its traits,
-//! so that code written for that crate takes both.
+//! Messages of `kafka-protocol` as bodies of ours, written and read by one engine after the guard's shapes; and our own
+//! messages with that crate's traits, so that code written for it takes both.
 
 mod engine;
 #[rustfmt::skip]
