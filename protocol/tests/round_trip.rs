@@ -104,9 +104,9 @@ proptest! {
     fn a_log_changes_place_and_time_alone(records in vec(record(), 1..10), at: i64, base_offset in 0..i64::MAX / 2) {
         let sealed = build(&records).seal(&mut Compressor::none()).expect("nothing to compress");
         let batch = batches(sealed.to_bytes(&Stamp::plain())).next().expect("one batch").expect("sound");
-        let kept = read(rewrite::for_log(&batch, base_offset, 7, None), base_offset);
+        let kept = read(rewrite::for_log(&batch, base_offset, 7, None).expect("magic 2"), base_offset);
         prop_assert_eq!(&kept, &records);
-        let timed = rewrite::for_log(&batch, base_offset, 7, Some(Timestamp::from_millis(at)));
+        let timed = rewrite::for_log(&batch, base_offset, 7, Some(Timestamp::from_millis(at))).expect("magic 2");
         prop_assert!(read(timed, base_offset).iter().all(|record| record.timestamp == at));
     }
 

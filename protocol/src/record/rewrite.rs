@@ -7,25 +7,31 @@ use crate::{Compression, Timestamp};
 use bytes::{Bytes, BytesMut};
 
 /// A copy of a magic 2 batch at its place in a log: first offset, leader epoch and, under `LogAppendTime`, the broker's time. Nothing is inflated.
+///
+/// None for a message of magic 0 or 1, which has no place for them: decode it and build a batch of its records.
 #[must_use]
-#[expect(clippy::indexing_slicing, reason = "a batch was cut from a buffer only if its whole header was there")]
-pub fn for_log(batch: &Batch, base_offset: i64, leader_epoch: i32, append_time: Option<Timestamp>) -> Bytes {
+#[expect(clippy::indexing_slicing, reason = "a magic 2 batch was cut from a buffer only if its whole header was there")]
+pub fn for_log(batch: &Batch, base_offset: i64, leader_epoch: i32, append_time: Option<Timestamp>) -> Option<Bytes> {
+    let mut header = *magic_2(batch)?;
     let mut bytes = BytesMut::from(&batch.bytes()[..]);
     bytes[..8].copy_from_slice(&base_offset.to_be_bytes());
     bytes[12..16].copy_from_slice(&leader_epoch.to_be_bytes());
     if let Some(at) = append_time {
-        let mut header = *batch.header();
         header.set_append_time(at.as_millis());
         bytes[ATTRIBUTES_AT..ATTRIBUTES_AT + 2].copy_from_slice(&header.attributes.to_be_bytes());
         bytes[35..43].copy_from_slice(&header.max_timestamp.to_be_bytes());
         let crc = crc32c::crc32c(&bytes[ATTRIBUTES_AT..]);
         bytes[CRC_AT..ATTRIBUTES_AT].copy_from_slice(&crc.to_be_bytes());
     }
-    bytes.freeze()
+    Some(bytes.freeze())
+}
+
+fn magic_2(batch: &Batch) -> Option<&BatchHeader> {
+    Some(batch.header()).filter(|header| header.magic == 2)
 }
 
 /// The header of a magic 2 batch over no records, as compaction leaves it where they are all gone: offsets, producer and sequence stay, so that a producer's next batch
-/// still follows.
+/// still follows. None for a message of magic 0 or 1, which compaction takes away whole.
 ///
 /// ```
 /// use millstream_protocol::{Compressor, Decompressor, Headers, Timestamp};
@@ -34,15 +40,16 @@ pub fn for_log(batch: &Batch, base_offset: i64, leader_epoch: i32, append_time: 
 /// builder.append(Timestamp::from_millis(5), None, Some(b"value"), &Headers::new())?;
 /// let batch = builder.seal(&mut Compressor::none())?.to_bytes(&Stamp::plain().at(40, 2));
 /// let batch = batches(batch).next().expect("one batch")?;
-/// let emptied = batches(rewrite::without_records(&batch)).next().expect("one batch")?;
+/// let emptied = rewrite::without_records(&batch).expect("it is of magic 2");
+/// let emptied = batches(emptied).next().expect("one batch")?;
 /// let decoded = emptied.decode(&mut Decompressor::new(), CrcCheck::Check)?;
 /// assert_eq!((decoded.len(), decoded.next_offset().get()), (0, 41));
 /// # Ok::<(), millstream_protocol::record::RecordError>(())
 /// ```
 #[must_use]
-pub fn without_records(batch: &Batch) -> Bytes {
-    let mut header = BatchHeader { count: 0, base_timestamp: -1, ..*batch.header() };
+pub fn without_records(batch: &Batch) -> Option<Bytes> {
+    let mut header = BatchHeader { count: 0, base_timestamp: -1, ..*magic_2(batch)? };
     header.set_compression(Compression::None);
     header.clear_delete_horizon();
-    Bytes::copy_from_slice(&header.write(Checksummed::of(&[])))
+    Some(Bytes::copy_from_slice(&header.write(Checksummed::of(&[]))))
 }

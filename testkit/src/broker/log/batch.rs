@@ -42,8 +42,8 @@ impl Batch {
         let mut header = self.header;
         header.base_offset = base_offset;
         header.leader_epoch = leader_epoch;
-        // It was read before, and its length has not changed.
-        let Some(Ok(stored)) = batches(bytes).next() else { return Self { header, ..self } };
+        // It was read before as one of magic 2, and its length has not changed.
+        let Some(Ok(stored)) = bytes.and_then(|bytes| batches(bytes).next()) else { return Self { header, ..self } };
         if append_time.is_some() {
             header.attributes = stored.header().attributes;
             header.max_timestamp = stored.header().max_timestamp;
