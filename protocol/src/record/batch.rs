@@ -108,11 +108,10 @@ fn read_header(bytes: &[u8], at: usize) -> Result<BatchHeader, RecordError> {
         || RecordError::Length { at, length: i32::try_from(bytes.len() - BEFORE_LENGTH).unwrap_or(i32::MAX) };
     let header = BatchHeader::read(bytes).ok_or_else(too_short)?;
     let last = header.base_offset.checked_add(i64::from(header.last_offset_delta));
+    // What holds no records may end before it begins, but no further.
+    let least_delta = if header.count == 0 { -1 } else { 0 };
     // Kafka takes such batches; a reader would never get past them.
-    if header.base_offset < 0
-        || header.last_offset_delta < 0 && header.count != 0
-        || last.is_none_or(|last| last == i64::MAX)
-    {
+    if header.base_offset < 0 || header.last_offset_delta < least_delta || last.is_none_or(|last| last == i64::MAX) {
         return Err(RecordError::Offsets {
             base_offset: header.base_offset,
             last_offset_delta: header.last_offset_delta,
@@ -192,5 +191,26 @@ impl Batch {
             }
         };
         DecodedBatch::check(self.header, payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::checksum::Checksummed;
+
+    fn read(count: i32, last_offset_delta: i32) -> Option<RecordError> {
+        let header = BatchHeader { magic: 2, base_offset: 40, count, last_offset_delta, ..BatchHeader::empty() };
+        let bytes = Bytes::copy_from_slice(&header.write(Checksummed::of(&[])));
+        batches(bytes).next().expect("it is whole").err()
+    }
+
+    #[test]
+    fn a_batch_without_records_ends_at_most_one_before_its_first_offset() {
+        assert_eq!([read(0, 0), read(0, -1), read(1, 0)], [None, None, None]);
+        for (count, last_offset_delta) in [(0, -2), (0, i32::MIN), (1, -1)] {
+            let error = RecordError::Offsets { base_offset: 40, last_offset_delta };
+            assert_eq!(read(count, last_offset_delta), Some(error));
+        }
     }
 }
