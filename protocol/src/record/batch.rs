@@ -190,7 +190,8 @@ impl Batch {
                 inflated.map_err(|source| RecordError::Compression { base_offset, source })?
             }
         };
-        DecodedBatch::check(self.header, payload)
+        let inflated = if self.header.compression() == Some(Compression::None) { 0 } else { payload.len() };
+        DecodedBatch::check(self.header, payload, decompressor.limit(), inflated)
     }
 }
 

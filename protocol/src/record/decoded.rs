@@ -1,12 +1,10 @@
 //! A batch whose records were inflated and walked once, and can be read without errors from then on.
 
-use super::RecordError;
 use super::control::ControlRecord;
 use super::cursor::Slice;
 use super::header::{BatchHeader, TimestampType};
-use super::varint::{Encoding, put_header};
 use super::view::{self, HeadersView, Parts, RecordView};
-use crate::buffers::Buffer;
+use super::{RecordError, names};
 use crate::{Offset, Timestamp};
 use bytes::Bytes;
 
@@ -137,14 +135,23 @@ impl DecodedBatch {
         }
     }
 
-    /// Walks all records once.
-    pub(super) fn check(header: BatchHeader, payload: Bytes) -> Result<Self, RecordError> {
+    /// Walks all records once. Where names of headers have to be made readable, that is done within `limit` bytes, of which `inflated` are taken.
+    pub(super) fn check(
+        header: BatchHeader,
+        payload: Bytes,
+        limit: usize,
+        inflated: usize,
+    ) -> Result<Self, RecordError> {
         let near_end = header.base_offset >= i64::MAX - i64::from(i32::MAX);
         let is_control = header.is_control();
         let mut walk = Walk { header: &header, near_end, is_control, data_bytes: 0, names: Names::Utf8 };
         let count = walk.all(&payload)?;
         let (data_bytes, names) = (walk.data_bytes, walk.names);
-        let payload = if names == Names::Utf8 { payload } else { with_readable_names(&payload, count) };
+        let payload = match names {
+            Names::Utf8 => payload,
+            Names::Broken => names::readable(&payload, count, limit.saturating_sub(inflated))
+                .ok_or(RecordError::TooLarge { base_offset: header.base_offset, limit })?,
+        };
         Ok(Self { header, payload, count, data_bytes })
     }
 }
@@ -254,28 +261,4 @@ impl Walk<'_> {
         }
         if rest.left() == 0 { Ok(()) } else { Err("bytes follow its last header") }
     }
-}
-
-/// The same records, with U+FFFD in the place of what is not UTF-8 in the names of their headers: so Kafka reads them.
-#[cold]
-fn with_readable_names(payload: &Bytes, count: usize) -> Bytes {
-    let mut at = 0;
-    let mut out = Buffer::with_capacity(payload.len());
-    for _ in 0..count {
-        let Some((parts, end)) = Parts::read(payload, at) else { break };
-        at = end;
-        let headers = readable(parts.headers);
-        let headers = HeadersView { encoded: headers.filled(), ..parts.headers };
-        Encoding::from(Parts { headers, ..parts }).put(&mut out);
-    }
-    out.freeze()
-}
-
-fn readable(headers: HeadersView<'_>) -> Buffer {
-    let mut rest = Slice::new(headers.encoded);
-    let mut out = Buffer::new();
-    while let Some((name, value)) = view::header(&mut rest) {
-        put_header(&mut out, &String::from_utf8_lossy(name), value);
-    }
-    out
 }

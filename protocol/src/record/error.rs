@@ -88,6 +88,16 @@ pub enum RecordError {
         /// Why.
         source: CompressionError,
     },
+    /// The records have to be rewritten to be read (messages of magic 0 and 1, header names that are not UTF-8), and that takes more than is allowed.
+    #[error(
+        "the batch at offset {base_offset} takes more than {limit} bytes to read: raise the decompressor's limit if such batches are expected"
+    )]
+    TooLarge {
+        /// The batch's first offset.
+        base_offset: i64,
+        /// The most that was allowed, in bytes.
+        limit: usize,
+    },
     /// The records could not be deflated.
     #[error("a batch of {count} records cannot be compressed")]
     Deflate {

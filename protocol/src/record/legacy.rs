@@ -4,18 +4,18 @@
 //! so that reading knows one format.
 
 use super::RecordError;
+use super::batch::CrcCheck;
 use super::cursor::Slice;
 use super::decoded::DecodedBatch;
 use super::header::{BEFORE_LENGTH, BatchHeader, TimestampType};
-use super::varint::Encoding;
+use super::varint::{Encoding, SLACK};
 use super::view::{HeadersView, Parts};
 use crate::buffers::Buffer;
 use crate::compression::{Compression, CompressionError, Decompressor};
 use bytes::Bytes;
 
 const CODEC: i8 = 0x07;
-/// Bytes of the checksum, which covers what follows it.
-const CRC_SIZE: usize = 4;
+const EMPTY: &str = "a wrapper holds no messages";
 
 /// A message without its offset and length.
 #[derive(Debug, Clone, Copy)]
@@ -26,17 +26,20 @@ struct Message<'a> {
     timestamp: i64,
     key: Option<&'a [u8]>,
     value: Option<&'a [u8]>,
+    /// What the checksum covers.
+    covered: &'a [u8],
 }
 
 impl<'a> Message<'a> {
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = Slice::new(bytes);
         let crc = u32::from_be_bytes(rest.array()?);
+        let covered = rest.rest();
         let magic = i8::from_be_bytes(rest.array()?);
         let attributes = i8::from_be_bytes(rest.array()?);
         let timestamp = if magic == 0 { -1 } else { i64::from_be_bytes(rest.array()?) };
         let (key, value) = (nullable(&mut rest)?, nullable(&mut rest)?);
-        (rest.left() == 0).then_some(Self { crc, magic, attributes, timestamp, key, value })
+        (rest.left() == 0).then_some(Self { crc, magic, attributes, timestamp, key, value, covered })
     }
 }
 
@@ -88,13 +91,16 @@ pub(super) fn decode(
         .and_then(Message::read)
         .ok_or_else(|| malformed("its lengths do not fit together"))?;
     match header.compression() {
-        Some(Compression::None) => transcode(header, &[(header.base_offset, message)]),
+        Some(Compression::None) => {
+            let one = std::iter::once(Ok((header.base_offset, message)));
+            transcode(header, header.base_offset, &Survey::of(header, one.clone())?, one)
+        }
         Some(codec @ (Compression::Gzip | Compression::Snappy | Compression::Lz4)) => {
-            let value = message.value.ok_or_else(|| malformed("a wrapper holds no messages"))?;
+            let value = message.value.ok_or_else(|| malformed(EMPTY))?;
             let inflated = inflate(codec, header.magic, value, decompressor);
             let inflated =
                 inflated.map_err(|source| RecordError::Compression { base_offset: header.base_offset, source })?;
-            transcode(header, &inner(header, &inflated)?)
+            unwrap(header, &inflated, decompressor.limit())
         }
         _ => Err(RecordError::Codec { base_offset: header.base_offset, id: header.codec_id() }),
     }
@@ -113,66 +119,121 @@ fn inflate(
     }
 }
 
-/// The messages in a wrapper, with their offsets. Magic 1 counts them from the wrapper's first, and the wrapper bears the last one's.
-fn inner<'a>(header: &BatchHeader, inflated: &'a [u8]) -> Result<Vec<(i64, Message<'a>)>, RecordError> {
-    let mut rest = Slice::new(inflated);
-    let mut messages = Vec::new();
-    while rest.left() > 0 {
-        let malformed = |what| RecordError::Record { base_offset: header.base_offset, index: messages.len(), what };
-        let message = one_inner(header.magic, &mut rest).map_err(malformed)?;
-        messages.push(message);
+/// Transcodes what a wrapper holds, in two walks: nothing is kept per message. What was inflated and what it becomes may have `limit` bytes together.
+///
+/// Magic 1 counts offsets from the wrapper's first, and the wrapper bears the last one's.
+fn unwrap(header: &BatchHeader, inflated: &[u8], limit: usize) -> Result<DecodedBatch, RecordError> {
+    let survey = Survey::of(header, Inner::new(header.magic, inflated, CrcCheck::Check))?;
+    if inflated.len().saturating_add(survey.size) > limit {
+        return Err(RecordError::TooLarge { base_offset: header.base_offset, limit });
     }
-    let malformed = |what| RecordError::Record { base_offset: header.base_offset, index: messages.len(), what };
-    let Some(&(last, _)) = messages.last() else { return Err(malformed("a wrapper holds no messages")) };
-    if header.magic == 1 {
-        let base = header.base_offset.checked_sub(last).ok_or_else(|| malformed("its offset is out of range"))?;
-        messages.iter_mut().for_each(|(offset, _)| *offset = offset.wrapping_add(base));
-    }
-    Ok(messages)
-}
-
-fn one_inner<'a>(magic: i8, rest: &mut Slice<'a>) -> Result<(i64, Message<'a>), &'static str> {
-    const SHORT: &str = "a message inside the wrapper is cut short";
-    let offset = i64::from_be_bytes(rest.array().ok_or(SHORT)?);
-    let length = usize::try_from(i32::from_be_bytes(rest.array().ok_or(SHORT)?))
-        .map_err(|_| "a message inside the wrapper has a negative length")?;
-    let bytes = rest.take(length).ok_or(SHORT)?;
-    let message = Message::read(bytes).ok_or("its lengths do not fit together")?;
-    if message.magic != magic || message.attributes & CODEC != 0 {
-        return Err("a message inside the wrapper is of another format, or a wrapper itself");
-    }
-    if message.crc != crc32fast::hash(bytes.get(CRC_SIZE..).unwrap_or_default()) {
-        return Err("its checksum is wrong");
-    }
-    Ok((offset, message))
-}
-
-fn transcode(header: &BatchHeader, messages: &[(i64, Message<'_>)]) -> Result<DecodedBatch, RecordError> {
-    let malformed = |index, what| RecordError::Record { base_offset: header.base_offset, index, what };
-    let (Some(&(first, Message { timestamp: base_timestamp, .. })), Some(&(last, _))) =
-        (messages.first(), messages.last())
-    else {
-        return Err(malformed(0, "a wrapper holds no messages"));
+    let first = match header.magic {
+        1 => header.base_offset.saturating_sub(i64::from(survey.last_offset_delta)),
+        _ => survey.first,
     };
-    if first < 0 {
-        return Err(malformed(0, "its offset is out of range"));
+    transcode(header, first, &survey, Inner::new(header.magic, inflated, CrcCheck::Skip))
+}
+
+/// The messages in a wrapper, with the offsets that they bear.
+struct Inner<'a> {
+    magic: i8,
+    rest: Slice<'a>,
+    crc: CrcCheck,
+}
+
+impl<'a> Inner<'a> {
+    fn new(magic: i8, inflated: &'a [u8], crc: CrcCheck) -> Self {
+        Self { magic, rest: Slice::new(inflated), crc }
     }
-    let mut payload = Buffer::new();
-    for (index, (offset, message)) in messages.iter().enumerate() {
-        let offset_delta = offset
-            .checked_sub(first)
-            .and_then(|delta| i32::try_from(delta).ok())
-            .ok_or_else(|| malformed(index, "its offset is too far from the first"))?;
-        let timestamp_delta = message.timestamp.wrapping_sub(base_timestamp);
+    fn one(&mut self) -> Result<(i64, Message<'a>), &'static str> {
+        const SHORT: &str = "a message inside the wrapper is cut short";
+        let offset = i64::from_be_bytes(self.rest.array().ok_or(SHORT)?);
+        let length = usize::try_from(i32::from_be_bytes(self.rest.array().ok_or(SHORT)?))
+            .map_err(|_| "a message inside the wrapper has a negative length")?;
+        let bytes = self.rest.take(length).ok_or(SHORT)?;
+        let message = Message::read(bytes).ok_or("its lengths do not fit together")?;
+        if message.magic != self.magic || message.attributes & CODEC != 0 {
+            return Err("a message inside the wrapper is of another format, or a wrapper itself");
+        }
+        if self.crc == CrcCheck::Check && message.crc != crc32fast::hash(message.covered) {
+            return Err("its checksum is wrong");
+        }
+        Ok((offset, message))
+    }
+}
+impl<'a> Iterator for Inner<'a> {
+    type Item = Result<(i64, Message<'a>), &'static str>;
+    fn next(&mut self) -> Option<Self::Item> {
+        (self.rest.left() > 0).then(|| self.one())
+    }
+}
+
+/// What has to be known of messages before they are transcoded.
+struct Survey {
+    /// The first one's offset, as it bears it.
+    first: i64,
+    base_timestamp: i64,
+    last_offset_delta: i32,
+    count: i32,
+    /// Bytes of all of them as magic 2 records.
+    size: usize,
+}
+
+impl Survey {
+    /// Walks all of them, and ends at the first that is malformed.
+    fn of<'a>(
+        header: &BatchHeader,
+        messages: impl Iterator<Item = Result<(i64, Message<'a>), &'static str>>,
+    ) -> Result<Self, RecordError> {
+        let malformed = |index, what| RecordError::Record { base_offset: header.base_offset, index, what };
+        let mut survey: Option<Self> = None;
+        for (index, message) in messages.enumerate() {
+            let (offset, message) = message.map_err(|what| malformed(index, what))?;
+            let survey = survey.get_or_insert(Self::before(offset, message.timestamp));
+            survey.add(offset, &message).map_err(|what| malformed(index, what))?;
+        }
+        let survey = survey.ok_or_else(|| malformed(0, EMPTY))?;
+        if survey.last_offset_delta < 0 { Err(malformed(0, "offsets run backwards")) } else { Ok(survey) }
+    }
+    const fn before(first: i64, base_timestamp: i64) -> Self {
+        Self { first, base_timestamp, last_offset_delta: 0, count: 0, size: 0 }
+    }
+    fn add(&mut self, offset: i64, message: &Message<'_>) -> Result<(), &'static str> {
+        self.last_offset_delta = self.delta(offset).ok_or("its offset is too far from the first")?;
+        self.count = self.count.checked_add(1).ok_or("there are too many messages")?;
+        self.size += self.record(self.last_offset_delta, message).size();
+        Ok(())
+    }
+    fn delta(&self, offset: i64) -> Option<i32> {
+        i32::try_from(offset.checked_sub(self.first)?).ok()
+    }
+    fn record<'a>(&self, offset_delta: i32, message: &Message<'a>) -> Encoding<'a> {
+        let timestamp_delta = message.timestamp.wrapping_sub(self.base_timestamp);
         let (key, value, headers) = (message.key, message.value, HeadersView::default());
-        Encoding::from(Parts { timestamp_delta, offset_delta, key, value, headers }).put(&mut payload);
+        Encoding::from(Parts { timestamp_delta, offset_delta, key, value, headers })
     }
-    let count = i32::try_from(messages.len()).map_err(|_| malformed(0, "there are too many messages"))?;
-    let last_offset_delta = i32::try_from(last.wrapping_sub(first))
-        .ok()
-        .filter(|delta| *delta >= 0)
-        .ok_or_else(|| malformed(0, "offsets run backwards"))?;
+}
+
+/// Writes the messages as magic 2 records, once they were surveyed.
+fn transcode<'a>(
+    header: &BatchHeader,
+    base_offset: i64,
+    survey: &Survey,
+    messages: impl Iterator<Item = Result<(i64, Message<'a>), &'static str>>,
+) -> Result<DecodedBatch, RecordError> {
+    if base_offset < 0 {
+        let what = "its offset is out of range";
+        return Err(RecordError::Record { base_offset: header.base_offset, index: 0, what });
+    }
+    let mut payload = Buffer::with_capacity(survey.size + SLACK);
+    for (offset, message) in messages.flatten() {
+        // The survey found that all of them have one.
+        let Some(delta) = survey.delta(offset) else { break };
+        survey.record(delta, &message).put(&mut payload);
+    }
+    let Survey { base_timestamp, last_offset_delta, count, .. } = *survey;
     debug_assert!(header.timestamp_type() != TimestampType::None || base_timestamp == -1, "magic 0 has no timestamps");
-    let decoded = BatchHeader { base_offset: first, base_timestamp, last_offset_delta, count, ..*header };
-    DecodedBatch::check(decoded, payload.freeze())
+    let decoded = BatchHeader { base_offset, base_timestamp, last_offset_delta, count, ..*header };
+    // Messages of old had no headers whose names could need more.
+    DecodedBatch::check(decoded, payload.freeze(), 0, 0)
 }

@@ -38,6 +38,7 @@ mod decoded;
 mod error;
 mod header;
 mod legacy;
+mod names;
 pub mod rewrite;
 mod sealed;
 mod varint;

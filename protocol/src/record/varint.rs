@@ -7,7 +7,7 @@ use crate::buffers::Buffer;
 /// The most bytes of a long.
 pub(super) const MOST_LONG: usize = 10;
 /// How much room there has to be behind what is written: varints are written as words.
-const SLACK: usize = 8;
+pub(super) const SLACK: usize = 8;
 /// A null's length, −1.
 const NULL: u8 = 1;
 
@@ -41,6 +41,15 @@ impl<'a> Encoding<'a> {
     pub(super) fn data_size(&self) -> usize {
         self.key.map_or(0, <[u8]>::len) + self.value.map_or(0, <[u8]>::len) + self.headers_size
     }
+    /// How many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        let body = self.body_size();
+        size_length(body) + body
+    }
+    fn body_size(&self) -> usize {
+        let deltas = size(self.timestamp_delta) + size(self.offset_delta);
+        1 + deltas + size_nullable(self.key) + size_nullable(self.value) + self.headers_size
+    }
     /// Appends it.
     #[inline]
     pub(super) fn put(&self, buffer: &mut Buffer) {
@@ -62,7 +71,7 @@ impl<'a> Encoding<'a> {
         let time_at = length_size + 1;
         let word = length | time << (8 * time_at) | offset << (8 * (time_at + time_size));
         let size = length_size as usize + body;
-        let mut out = Writer { out: buffer.spare_of(size + SLACK), at: 0 };
+        let mut out = Writer::new(buffer.spare_of(size + SLACK));
         out.word(word, time_at + time_size + offset_size);
         out.short_nullable(self.key);
         out.short_nullable(self.value);
@@ -76,10 +85,9 @@ impl<'a> Encoding<'a> {
     /// Takes a copy, so that the other way need not have the parts in memory.
     #[cold]
     fn put_any(self, buffer: &mut Buffer) {
-        let deltas = size(self.timestamp_delta) + size(self.offset_delta);
-        let body = 1 + deltas + size_nullable(self.key) + size_nullable(self.value) + self.headers_size;
+        let body = self.body_size();
         let size = size_length(body) + body;
-        let mut out = Writer { out: buffer.spare_of(size + SLACK), at: 0 };
+        let mut out = Writer::new(buffer.spare_of(size + SLACK));
         out.length(body);
         out.byte(0);
         out.any(self.timestamp_delta);
@@ -108,6 +116,9 @@ pub(super) struct Writer<'a> {
     reason = "the sizes were computed from what is written: they are no one else's numbers"
 )]
 impl<'a> Writer<'a> {
+    pub(super) const fn new(out: &'a mut [u8]) -> Self {
+        Self { out, at: 0 }
+    }
     /// A new one behind what is written.
     fn rest(self) -> Self {
         Self { out: &mut self.out[self.at..], at: 0 }
@@ -145,7 +156,7 @@ impl<'a> Writer<'a> {
         self.out[self.at..][..8].copy_from_slice(&word.to_le_bytes());
         self.at += size as usize;
     }
-    fn any(&mut self, mut value: u64) {
+    pub(super) fn any(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.byte((value & 0x7f) as u8 | 0x80);
             value >>= 7;
@@ -181,16 +192,6 @@ const fn three(value: u64) -> (u64, u32) {
     (word, 1 + more + yet_more)
 }
 
-/// Appends a header.
-pub(super) fn put_header(buffer: &mut Buffer, name: &str, value: Option<&[u8]>) {
-    let name = Some(name.as_bytes());
-    let size = size_nullable(name) + size_nullable(value);
-    let mut out = Writer { out: buffer.spare_of(size + SLACK), at: 0 };
-    out.nullable(name);
-    out.nullable(value);
-    buffer.advance(size);
-}
-
 /// How many bytes a length takes; lengths are never negative.
 pub(super) const fn size_length(length: usize) -> usize {
     size((length as u64) << 1)
@@ -203,10 +204,10 @@ pub(super) const fn size_nullable(bytes: Option<&[u8]>) -> usize {
     }
 }
 
-const fn zigzag(value: i64) -> u64 {
+pub(super) const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
-const fn size(zigzag: u64) -> usize {
+pub(super) const fn size(zigzag: u64) -> usize {
     // One byte for each seven bits, and one for zero.
     (70 - (zigzag | 1).leading_zeros() as usize) / 7
 }
@@ -214,7 +215,7 @@ const fn size(zigzag: u64) -> usize {
 #[cfg(test)]
 pub(super) fn written(value: i64) -> Vec<u8> {
     let mut out = [0; MOST_LONG + SLACK];
-    let mut writer = Writer { out: &mut out, at: 0 };
+    let mut writer = Writer::new(&mut out);
     writer.any(zigzag(value));
     let length = writer.at;
     out[..length].to_vec()
@@ -260,6 +261,7 @@ mod tests {
                 let parts = Parts { timestamp_delta, offset_delta, key, value, headers: HeadersView::default() };
                 let mut buffer = Buffer::new();
                 Encoding::from(parts).put(&mut buffer);
+                assert_eq!(Encoding::from(parts).size(), buffer.len(), "{timestamp_delta} {length}");
                 let read = Parts::read(buffer.filled(), 0);
                 assert_eq!(read, Some((parts, buffer.len())), "{timestamp_delta} {length}");
             }

@@ -3,8 +3,8 @@
 use crate::batch_json::{decode, to_json};
 use crate::memory;
 use bytes::Bytes;
-use millstream_protocol::Decompressor;
-use millstream_protocol::record::batches;
+use millstream_protocol::record::{BatchBuilder, RecordError, Stamp, batches};
+use millstream_protocol::{Compression, Compressor, Decompressor, Timestamp};
 use millstream_vectors::{bytes, rows};
 use serde_json::Value;
 
@@ -76,5 +76,86 @@ fn a_bomb_is_refused_at_the_limit() {
         let (peak, outcome) = memory::peak_of(|| decode(buffer.clone(), &mut small).map(drop));
         assert!(outcome.is_err(), "{}", id(&row));
         assert!(peak < 12 * MIB, "{}: {peak} bytes", id(&row));
+    }
+}
+
+/// A message of magic 0 or 1 without its offset and length.
+fn old_message(magic: u8, codec: u8, value: Option<&[u8]>) -> Vec<u8> {
+    let mut covered = vec![magic, codec];
+    covered.extend([0; 8].iter().take(if magic == 0 { 0 } else { 8 }));
+    covered.extend((-1_i32).to_be_bytes());
+    covered.extend(value.map_or(-1, |value| i32::try_from(value.len()).expect("short")).to_be_bytes());
+    covered.extend(value.unwrap_or_default());
+    [&crc32fast::hash(&covered).to_be_bytes()[..], &covered].concat()
+}
+
+/// A buffer with one message at an offset.
+fn at_offset(offset: i64, message: &[u8]) -> Vec<u8> {
+    let length = i32::try_from(message.len()).expect("short");
+    [&offset.to_be_bytes()[..], &length.to_be_bytes(), message].concat()
+}
+
+/// A gzip wrapper around so many messages without key and value, all at offset 0.
+fn wrapper_of(magic: u8, messages: usize) -> Bytes {
+    let inner = at_offset(0, &old_message(magic, 0, None)).repeat(messages);
+    let deflated = Compressor::new(Compression::Gzip, Some(9)).and_then(|mut gzip| gzip.compress(&inner));
+    at_offset(7, &old_message(magic, 1, Some(&deflated.expect("compresses")))).into()
+}
+
+#[test]
+fn a_wrapper_of_many_tiny_messages_is_read_within_the_limit() {
+    const LIMIT: usize = 2 * MIB;
+    for magic in [0, 1] {
+        let inner = at_offset(0, &old_message(magic, 0, None)).len();
+        // A record is 7 bytes where its message was more.
+        let most = LIMIT / (inner + 7);
+        for (messages, fits) in [(most, true), (most + 1, false), (LIMIT / inner, false)] {
+            let (buffer, mut small) = (wrapper_of(magic, messages), Decompressor::with_limit(LIMIT));
+            let (peak, outcome) = memory::peak_of(|| decode(buffer, &mut small));
+            // The inflated bytes' buffer doubles while there are few; the decoder has tables.
+            assert!(peak <= 2 * LIMIT, "{magic}, {messages}: {peak} bytes");
+            match outcome {
+                Ok((decoded, _)) => assert!(fits && decoded[0].len() == messages, "{magic}, {messages}"),
+                Err(error) => assert!(!fits && matches!(error, RecordError::TooLarge { .. }), "{messages}: {error}"),
+            }
+        }
+    }
+}
+
+/// A batch of one record whose one header has such a name, by the tail of a batch with a name of as many letters.
+fn with_header_name(name: &[u8], codec: Compression) -> Bytes {
+    let mut headers = millstream_protocol::Headers::new();
+    headers.push(&"n".repeat(name.len()), None);
+    let mut builder = BatchBuilder::new();
+    builder.append(Timestamp::EPOCH, None, None, &headers).expect("it fits");
+    let plain = builder.seal(&mut Compressor::none()).expect("nothing to compress").to_bytes(&Stamp::plain());
+    let mut records = plain[61..].to_vec();
+    let at = records.len() - 1 - name.len();
+    records[at..][..name.len()].copy_from_slice(name);
+    let records = Compressor::new(codec, None).and_then(|mut codec| codec.compress(&records)).expect("compresses");
+    let mut batch = [&plain[..61], &records].concat();
+    let length = i32::try_from(batch.len() - 12).expect("short");
+    batch[8..12].copy_from_slice(&length.to_be_bytes());
+    batch[22] |= codec.id();
+    let crc = crc32c::crc32c(&batch[21..]);
+    batch[17..21].copy_from_slice(&crc.to_be_bytes());
+    batch.into()
+}
+
+#[test]
+fn header_names_that_are_not_text_are_made_text_within_the_limit() {
+    let name = [b"caf\xe9 \xff".as_slice(), &vec![0xff; 300_000]].concat();
+    let text = String::from_utf8_lossy(&name).into_owned();
+    for codec in [Compression::None, Compression::Lz4] {
+        let batch = with_header_name(&name, codec);
+        let cost = text.len() + if codec == Compression::None { 0 } else { name.len() };
+        let mut decompressor = Decompressor::with_limit(cost + 64);
+        let (peak, outcome) = memory::peak_of(|| decode(batch.clone(), &mut decompressor));
+        let (decoded, _) = outcome.unwrap_or_else(|error| panic!("{codec}: {error}"));
+        assert!(peak < 2 * cost, "{codec}: {peak} bytes");
+        let record = decoded[0].iter().next().expect("one record");
+        assert!(record.headers.iter().map(|header| header.name).eq([&text[..]]), "{codec}");
+        let refused = decode(batch, &mut Decompressor::with_limit(cost - 1));
+        assert_eq!(refused.err(), Some(RecordError::TooLarge { base_offset: 0, limit: cost - 1 }), "{codec}");
     }
 }
