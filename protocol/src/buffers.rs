@@ -79,6 +79,10 @@ impl Buffer {
     /// Moves what is filled to a buffer with room for exactly `capacity` bytes.
     #[cold]
     pub(crate) fn grow_to(&mut self, capacity: usize) {
+        if self.filled == 0 {
+            // There is nothing to move, so there need not be both.
+            self.bytes = BytesMut::new();
+        }
         let mut larger = zeroed(capacity);
         if let Some(place) = larger.get_mut(..self.filled) {
             place.copy_from_slice(self.filled());

@@ -28,6 +28,16 @@ pub enum CompressionError {
         /// The most that was allowed, in bytes.
         limit: usize,
     },
+    /// A Zstandard frame needs a larger window than Kafka's own reader takes.
+    #[error(
+        "zstd data needs a window of {window} bytes, and {most} is the most that Kafka reads: have its writer use a smaller one (a window log of 27 at most)"
+    )]
+    Window {
+        /// The window, in bytes.
+        window: u64,
+        /// The largest that is read, in bytes.
+        most: u64,
+    },
     /// The level is none of this codec's.
     #[error("level {level} is not one of {codec}'s: use {least} to {most}")]
     Level {

@@ -292,7 +292,8 @@ impl Decompressor {
     }
     /// Inflates all of `input`. The memory is used again when nobody holds a slice of it any more. Old LZ4 frames (magic 0) are read through [`Self::decompress_old_lz4`].
     ///
-    /// Memory grows with what comes out; from 16 MiB on it is counted first, so that the limit is never passed, not even for a moment.
+    /// Memory grows with what comes out; from 16 MiB on it is counted first, so that the limit is never passed, not even for a moment. A codec's own tables, and for
+    /// zstd a window of 8 MiB at most, come on top; they are kept from batch to batch.
     ///
     /// # Errors
     ///

@@ -66,6 +66,11 @@ impl Output {
         }
         self.buffer.spare()
     }
+    /// How much room there is already.
+    #[cfg(feature = "zstd")]
+    pub(super) fn spare_len(&self) -> usize {
+        self.buffer.spare_len()
+    }
     /// Room for exactly that many bytes, which have to be allowed.
     #[cfg(any(feature = "snappy", feature = "lz4", feature = "zstd"))]
     pub(super) fn room(&mut self, bytes: usize) -> &mut [u8] {

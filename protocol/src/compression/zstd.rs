@@ -3,14 +3,18 @@
 use super::output::Output;
 use super::{Compression, CompressionError};
 use crate::buffers::Buffer;
-use structured_zstd::decoding::{FrameContentSize, FrameDecoder, find_frame_compressed_size, read_frame_content_size};
+use structured_zstd::decoding::errors::FrameDecoderError;
+use structured_zstd::decoding::{
+    FrameContentSize, FrameDecoder, find_frame_compressed_size, frame_decompressed_bound, read_frame_header_info,
+};
 use structured_zstd::encoding::{CompressionLevel, FrameCompressor};
 
 const DEFAULT_LEVEL: i32 = 1;
 /// Kafka's own decoder (libzstd) refuses windows over 2²⁷ bytes.
 const MOST_WINDOW: u64 = 1 << 27;
-/// Encoders that stream name the window of their level, however little they hold: 8 MiB is what every decoder should take (RFC 8878).
-const LEAST_WINDOW: u64 = 8 << 20;
+/// The largest window that gets memory of its own. Encoders that stream name the window of their level, however little they hold: 8 MiB up to level 19, and what every
+/// decoder should take (RFC 8878).
+const MOST_HELD_WINDOW: u64 = 8 << 20;
 /// A decoder that grew past this is not kept for the next batch.
 const MOST_KEPT: usize = 16 << 20;
 const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184D_2A50..=0x184D_2A5F;
@@ -64,9 +68,12 @@ impl Decoder {
     }
 
     fn one_frame(&mut self, frame: &[u8], output: &mut Output) -> Result<(), CompressionError> {
-        match read_frame_content_size(frame).map_err(corrupt)? {
-            FrameContentSize::Known(size) => self.sized(frame, size, output),
-            FrameContentSize::Unknown => self.windowed_frame(frame, output),
+        let header = read_frame_header_info(frame, false).map_err(corrupt)?;
+        match (header.content_size, header.window_size) {
+            (FrameContentSize::Known(size), _) => self.sized(frame, size, output),
+            (FrameContentSize::Unknown, ..=MOST_HELD_WINDOW) => self.windowed_frame(frame, output),
+            (FrameContentSize::Unknown, ..=MOST_WINDOW) => self.in_place(frame, output),
+            (FrameContentSize::Unknown, window) => Err(CompressionError::Window { window, most: MOST_WINDOW }),
         }
     }
     /// A frame that says how much it holds is inflated in place.
@@ -80,10 +87,28 @@ impl Decoder {
         output.settle();
         Ok(())
     }
+    /// A frame of levels 20 to 22 that does not say how much it holds: its window may be larger than all that may come out, so what came out is the window. First it
+    /// gets the room that there is, then as much as its blocks may hold.
+    fn in_place(&mut self, frame: &[u8], output: &mut Output) -> Result<(), CompressionError> {
+        let bound = frame_decompressed_bound(frame).map_err(|_| corrupt("its blocks are malformed"))?;
+        let most = usize::try_from(bound).unwrap_or(usize::MAX).min(output.allowed());
+        self.sized.set_max_window_size(MOST_WINDOW).map_err(corrupt)?;
+        for room in [output.spare_len().min(most), most] {
+            match self.sized.decode_all(frame, output.room(room)) {
+                Ok(length) => {
+                    output.advance(length);
+                    output.settle();
+                    return Ok(());
+                }
+                Err(FrameDecoderError::TargetTooSmall) => {}
+                Err(error) => return Err(corrupt(error)),
+            }
+        }
+        Err(output.too_large(Compression::Zstd))
+    }
     fn windowed_frame(&mut self, frame: &[u8], output: &mut Output) -> Result<(), CompressionError> {
         let decoder = self.windowed.get_or_insert_with(|| Box::new(FrameDecoder::new()));
-        let window = u64::try_from(output.allowed()).unwrap_or(u64::MAX).clamp(LEAST_WINDOW, MOST_WINDOW);
-        decoder.set_max_window_size(window).map_err(corrupt)?;
+        decoder.set_max_window_size(MOST_HELD_WINDOW).map_err(corrupt)?;
         let inflated = through_window(decoder, frame, output);
         if decoder.workspace_size() > MOST_KEPT {
             self.windowed = None;
@@ -149,5 +174,34 @@ mod tests {
     fn junk_after_a_frame_is_an_error() {
         let stream = [frame(b"one"), b"junk".to_vec()].concat();
         assert!(Decoder::new().decompress(&stream, &mut Output::up_to(100)).is_err());
+    }
+
+    /// Twenty lines through a pipe, by the C library's own program: `yes 'a value that is written by Java at level 22' | head -20 | zstd --ultra -22 --no-content-size`.
+    /// Its window is 128 MiB.
+    const LEVEL_22: &[u8] = b"\x28\xb5\x2f\xfd\x04\x88\x8d\x01\x00\xc2\xc2\x09\x11\xb0\xa9\x03\x80\xbb\x8b\x76\x8f\xa9\x01\xa5\x4d\x9a\x98\x1e\x00\x04\
+        \x20\x84\xcf\xd2\x6e\xec\xcd\x8a\xd7\xd8\x18\x62\x39\x6a\x54\xc6\x12\xdc\xd2\x35\x6f\x01\x00\x0c\xfa\x2a\x55\x06\x04\x65\x9c\x3a";
+
+    #[test]
+    fn streams_of_the_highest_levels_are_read_within_the_limit() {
+        let text = "a value that is written by Java at level 22\n".repeat(20);
+        let stream = [LEVEL_22, LEVEL_22].concat();
+        for keep in [super::super::Keep::All, super::super::Keep::Nothing] {
+            let mut output = Output::new(Buffer::new(), 2 * text.len(), keep);
+            Decoder::new().decompress(&stream, &mut output).expect("inflates");
+            assert_eq!(output.len(), 2 * text.len());
+        }
+        let mut output = Output::up_to(text.len());
+        Decoder::new().decompress(LEVEL_22, &mut output).expect("inflates");
+        assert_eq!(output.filled(), text.as_bytes());
+        let error = Decoder::new().decompress(LEVEL_22, &mut Output::up_to(text.len() - 1));
+        assert_eq!(error, Err(CompressionError::TooLarge { codec: Compression::Zstd, limit: text.len() - 1 }));
+    }
+
+    #[test]
+    fn a_window_that_kafka_refuses_is_refused_by_name() {
+        let mut frame = LEVEL_22.to_vec();
+        frame[5] = 18 << 3;
+        let error = Decoder::new().decompress(&frame, &mut Output::up_to(1000));
+        assert_eq!(error, Err(CompressionError::Window { window: 1 << 28, most: 1 << 27 }));
     }
 }

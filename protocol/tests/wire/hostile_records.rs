@@ -102,6 +102,17 @@ fn wrapper_of(magic: u8, messages: usize) -> Bytes {
     at_offset(7, &old_message(magic, 1, Some(&deflated.expect("compresses")))).into()
 }
 
+/// Twenty lines, streamed by `zstd --ultra -22 --no-content-size`: a window of 128 MiB.
+const LEVEL_22: &str = "28b52ffd04888d0100c2c20911b0a90380bb8b768fa901a54d9a981e00042084cfd26eeccd8ad7d81862396a54c612dcd2356f01000cfa2a550604659c3a";
+
+#[test]
+fn a_window_costs_no_memory_that_is_not_filled() {
+    let frame = bytes(&serde_json::json!({ "hex": LEVEL_22 }), "hex");
+    let (peak, inflated) = memory::peak_of(|| Decompressor::new().decompress(Compression::Zstd, &frame));
+    assert_eq!(inflated.map(|bytes| bytes.len()), Ok(20 * 44));
+    assert!(peak < MIB, "{peak} bytes");
+}
+
 #[test]
 fn a_wrapper_of_many_tiny_messages_is_read_within_the_limit() {
     const LIMIT: usize = 2 * MIB;
