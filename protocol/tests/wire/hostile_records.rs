@@ -155,7 +155,7 @@ fn with_header_name(name: &[u8], codec: Compression) -> Bytes {
 
 #[test]
 fn header_names_that_are_not_text_are_made_text_within_the_limit() {
-    let name = [b"caf\xe9 \xff".as_slice(), &vec![0xff; 300_000]].concat();
+    let name = [b"h\xe9 \xff".as_slice(), &vec![0xff; 300_000]].concat();
     let text = String::from_utf8_lossy(&name).into_owned();
     for codec in [Compression::None, Compression::Lz4] {
         let batch = with_header_name(&name, codec);
