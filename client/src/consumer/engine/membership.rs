@@ -60,7 +60,7 @@ impl Driver {
         if let GroupEvent::Failed(error) = &event {
             return self.shared.end_membership(edge_error(error));
         }
-        self.shared.queue().events.push_back(event.clone());
+        self.shared.queue_event(event.clone());
         match event {
             GroupEvent::Assigned { added, .. } if self.shared.loss_ack == LossAck::AtOnce => {
                 self.shared.fetcher().add(added);

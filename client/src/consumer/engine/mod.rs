@@ -59,7 +59,8 @@ pub(crate) struct Shared {
 /// What one side leaves for the other.
 #[derive(Debug, Default)]
 struct Queue {
-    events: VecDeque<GroupEvent>,
+    /// What the application is to see. An assignment goes with who the member is by it.
+    events: VecDeque<(GroupEvent, Option<GroupMetadata>)>,
     /// Who the member was when the application last knew of all its losses.
     seen: Option<GroupMetadata>,
     errors: VecDeque<Error>,
@@ -134,29 +135,46 @@ impl Shared {
     pub(crate) fn group_metadata(&self) -> Option<GroupMetadata> {
         self.member().map(|member| member.metadata().clone())
     }
+    /// Queues an event for the application.
+    fn queue_event(&self, event: GroupEvent) {
+        let member = match &event {
+            // The member may be out again by now, so the generation is the event's.
+            GroupEvent::Assigned { generation, .. } => self.group_metadata().map(|mut member| {
+                member.generation = *generation;
+                member
+            }),
+            _ => None,
+        };
+        self.queue().events.push_back((event, member));
+    }
     /// The next event, left in the queue: it is taken off when all that it asks for is done.
     pub(crate) fn first_event(&self) -> Option<GroupEvent> {
-        self.queue().events.front().cloned()
+        self.queue().events.front().map(|(event, _)| event.clone())
     }
     pub(crate) fn take_event(&self) -> Option<GroupEvent> {
-        let event = self.queue().events.pop_front();
+        let (event, assigned) = self.queue().events.pop_front().unzip();
+        if let Some(member) = assigned.flatten() {
+            // Even if it is lost again already: it is what the application knows from now on.
+            self.queue().seen = Some(member);
+        }
         self.seen_metadata();
         event
     }
-    /// Who the member is as far as the application knows: while it has not been told of partitions that are lost, who it was before. A
+    /// Who the member is as far as the application knows: while it has not been told of partitions that are lost, who it was before, which
+    /// is who it was by the last assignment that the application has taken or at the last look before the loss, whichever came later. A
     /// member that was thrown out and is in again would else commit, under its new name, what is someone else's by now.
     pub(crate) fn seen_metadata(&self) -> Option<GroupMetadata> {
         // Read first: a new name is given after the loss is in the queue.
         let now = self.group_metadata()?;
         let mut queue = self.queue();
-        if !queue.events.iter().any(|event| matches!(event, GroupEvent::Lost { .. })) {
+        if !queue.events.iter().any(|(event, _)| matches!(event, GroupEvent::Lost { .. })) {
             queue.seen = Some(now);
         }
         queue.seen.clone()
     }
     /// Whether any of these is lost, and the application has not been told yet.
     pub(crate) fn is_any_lost(&self, offsets: &Offsets) -> bool {
-        self.queue().events.iter().any(|event| match event {
+        self.queue().events.iter().any(|(event, _)| match event {
             GroupEvent::Lost { partitions, .. } => partitions.iter().any(|partition| offsets.of(partition).is_some()),
             _ => false,
         })
