@@ -85,9 +85,10 @@ test("it ends with the process that started it", async () => {
     console.log((await Cluster.start()).bootstrapServers); process.exit(1);`;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
   const address = stdout.trim();
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 600; tries += 1) {
     const isThere = await metadata(address).then(() => true, () => false);
     if (!isThere) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
   assert.fail("it outlived its parent");
 });

@@ -5,6 +5,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -83,9 +84,12 @@ def test_it_ends_with_the_process_that_started_it() -> None:
     script = "import millstream_broker, os; c = millstream_broker.Cluster(); print(c.bootstrap_servers, flush=True); os._exit(1)"
     output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=os.environ)
     host, port = output.stdout.strip().rsplit(":", 1)
-    for _ in range(200):
+    for _ in range(600):
         try:
             socket.create_connection((host, int(port)), timeout=1).close()
         except ConnectionRefusedError:
             return
+        except OSError:
+            pass  # On its way out: neither open nor closed.
+        time.sleep(0.05)
     pytest.fail("it outlived its parent")
