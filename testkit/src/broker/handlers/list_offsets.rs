@@ -10,7 +10,6 @@ use crate::broker::topics::partition::Partition;
 use millstream_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use millstream_protocol::messages::list_offsets_response::{ListOffsetsPartitionResponse, ListOffsetsTopicResponse};
 use millstream_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse};
-use millstream_protocol::record::{CrcCheck, batches};
 use millstream_protocol::{Decompressor, ErrorCode};
 
 /// From this version on answers name the epoch.
@@ -137,7 +136,7 @@ fn first_since(log: &Log, timestamp: i64, isolation: Isolation) -> Found {
 }
 /// The first record of a batch that is not older.
 fn record_since(batch: &Batch, timestamp: i64, start: i64) -> Option<Found> {
-    let decoded = batches(batch.bytes().clone()).next()?.ok()?.decode(&mut Decompressor::new(), CrcCheck::Skip).ok()?;
+    let decoded = batch.decode(&mut Decompressor::new()).ok()?;
     let found = decoded.iter().find(|record| record.timestamp.as_millis() >= timestamp && record.offset.get() >= start);
     found.map(|record| Found {
         offset: record.offset.get(),
