@@ -124,7 +124,7 @@ fn write(
     }
     check_replicas(broker, request, key)?;
     let now = broker.now.as_millis();
-    let batch = accept(&bytes, call.version, now, &rules, &mut Decompressor::new())?;
+    let batch = accept(batch, call.version, now, &rules, &mut Decompressor::new())?;
     let append_time = rules.has_append_time().then_some(now);
     let count = batch.next_offset() - batch.base_offset;
     let appended = broker.append(key, batch, append_time).map_err(Refusal::of_log)?;

@@ -4,7 +4,6 @@
 use super::Refusal;
 use crate::broker::log::batch::{Batch, ZSTD};
 use crate::broker::topics::topic::Topic;
-use bytes::Bytes;
 use millstream_protocol::record::{BatchBuilder, DecodedBatch, RecordView, TimestampType};
 use millstream_protocol::{Compression, Compressor, Decompressor, ErrorCode};
 
@@ -60,15 +59,14 @@ fn level_of(topic: &Topic, codec: Compression) -> Option<i32> {
     (least..=most).contains(&level).then_some(level)
 }
 
-/// Reads and checks the bytes that a producer sent for a partition, and rewrites them where the topic wants another codec.
+/// Checks the batch that a producer sent for a partition, and rewrites it where the topic wants another codec.
 pub(crate) fn accept(
-    bytes: &Bytes,
+    batch: Batch,
     version: i16,
     now: i64,
     rules: &RecordRules,
     decompressor: &mut Decompressor,
 ) -> Result<Batch, Refusal> {
-    let batch = Batch::parse(bytes)?;
     check_codec(&batch, version)?;
     check_header(&batch, rules)?;
     batch.check_crc()?;
