@@ -13,8 +13,6 @@ pub(crate) struct Node {
     /// Where it listens, by listener.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) is_up: bool,
-    /// Whether it stands still: up for the others, but it neither answers nor fetches.
-    pub(crate) is_paused: bool,
     /// `broker.rack`.
     pub(crate) rack: Option<StrBytes>,
 }
@@ -47,11 +45,19 @@ pub(crate) struct Nodes {
     controller: Option<NodeId>,
     /// Those that serve, but that Metadata does not name.
     hidden: BTreeSet<NodeId>,
+    /// Those that stand still: up for the others, but they neither answer nor fetch.
+    paused: BTreeSet<NodeId>,
 }
 
 impl Nodes {
     pub(crate) fn new(nodes: Vec<Node>) -> Self {
-        Self { all: nodes, coordinators: BTreeMap::new(), controller: None, hidden: BTreeSet::new() }
+        Self {
+            all: nodes,
+            coordinators: BTreeMap::new(),
+            controller: None,
+            hidden: BTreeSet::new(),
+            paused: BTreeSet::new(),
+        }
     }
     pub(crate) fn len(&self) -> usize {
         self.all.len()
@@ -75,13 +81,14 @@ impl Nodes {
     }
     /// Whether it fetches from leaders.
     pub(crate) fn replicates(&self, id: NodeId) -> bool {
-        self.find(id).is_some_and(|node| node.is_up && !node.is_paused)
+        self.is_up(id) && !self.is_paused(id)
+    }
+    pub(crate) fn is_paused(&self, id: NodeId) -> bool {
+        self.paused.contains(&id)
     }
     /// Lets a node stand still, or go on.
     pub(crate) fn set_paused(&mut self, id: NodeId, is_paused: bool) {
-        if let Some(node) = self.all.iter_mut().find(|node| node.id == id) {
-            node.is_paused = is_paused;
-        }
+        let _was = if is_paused { self.paused.insert(id) } else { self.paused.remove(&id) };
     }
     /// Forgets a node that is down; says whether there was one.
     pub(crate) fn unregister(&mut self, id: NodeId) -> bool {

@@ -14,7 +14,7 @@ impl Broker {
     }
     /// Each node, and whether it is up, hidden, standing still.
     pub(crate) fn node_states(&self) -> impl Iterator<Item = (NodeId, bool, bool, bool)> {
-        let state = |node: &Node| (node.id, node.is_up, self.nodes.is_hidden(node.id), self.faults.is_paused(node.id));
+        let state = |node: &Node| (node.id, node.is_up, self.nodes.is_hidden(node.id), self.nodes.is_paused(node.id));
         self.nodes.all().iter().map(state)
     }
     pub(crate) fn topic_names(&self) -> Vec<String> {

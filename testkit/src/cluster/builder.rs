@@ -239,7 +239,6 @@ fn describe(addresses: &[Vec<SocketAddr>], racks: &[String]) -> Vec<Node> {
         id: NodeId::new(id),
         endpoints: addresses.iter().map(endpoint).collect(),
         is_up: true,
-        is_paused: false,
         rack: racks.next().map(|rack| StrBytes::from_string(rack.clone())),
     };
     (1..).zip(addresses).map(node).collect()

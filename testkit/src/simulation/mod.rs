@@ -250,5 +250,5 @@ impl SimulatedProcess {
 
 fn node(id: NodeId) -> Node {
     let endpoint = Endpoint { host: StrBytes::from_string(host_of(id)), port: PORT };
-    Node { id, endpoints: vec![endpoint], is_up: true, is_paused: false, rack: None }
+    Node { id, endpoints: vec![endpoint], is_up: true, rack: None }
 }

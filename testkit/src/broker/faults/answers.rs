@@ -64,7 +64,7 @@ impl Broker {
     }
     /// Sends an answer, once its node moves.
     pub(super) fn send(&mut self, node: NodeId, reply: Reply) {
-        if self.faults.paused.contains(&node) {
+        if self.nodes.is_paused(node) {
             self.faults.waiting.push((node, Waiting::Answer(reply)));
             return;
         }

@@ -110,12 +110,10 @@ impl Broker {
     /// Lets a node stand still: it serves nothing, answers nothing and fetches nothing. When its session with the controller is over,
     /// others take its place.
     pub(crate) fn pause(&mut self, node: NodeId) {
-        self.faults.paused.insert(node);
         self.stall_node(node);
     }
     /// Lets it move on, with what came meanwhile.
     pub(crate) fn resume(&mut self, node: NodeId) {
-        self.faults.paused.remove(&node);
         self.end_stall(node);
         let (mine, others) = std::mem::take(&mut self.faults.waiting).into_iter().partition(|(at, _)| *at == node);
         self.faults.waiting = others;
@@ -128,7 +126,7 @@ impl Broker {
     }
     /// Keeps a request if its node stands still; says whether it did.
     pub(crate) fn keep_if_paused(&mut self, peer: &Peer, payload: &Bytes) -> bool {
-        let is_paused = self.faults.paused.contains(&peer.node);
+        let is_paused = self.nodes.is_paused(peer.node);
         if is_paused {
             self.faults.waiting.push((peer.node, Waiting::Request(peer.clone(), payload.clone())));
         }

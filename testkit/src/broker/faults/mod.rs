@@ -16,7 +16,7 @@ use answers::Late;
 use held::Held;
 use millstream_protocol::{ApiKey, ErrorCode, NodeId};
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// All that is wrong with the cluster by will.
@@ -33,8 +33,7 @@ pub(crate) struct Faults {
     /// Requests and answers that wait for a time.
     late: BTreeMap<u64, Late>,
     last_late: u64,
-    /// Nodes that stand still, and what came to them meanwhile.
-    paused: BTreeSet<NodeId>,
+    /// What came to nodes that stand still.
     waiting: Vec<(NodeId, held::Waiting)>,
     /// Whether transactions end only later.
     pub(in crate::broker) holds_markers: bool,
@@ -108,10 +107,6 @@ impl Faults {
     /// Whether any rule is about one partition.
     pub(crate) fn has_for_partitions(&self) -> bool {
         self.rules.iter().any(|rule| rule.scope.partition.is_some())
-    }
-    #[cfg(feature = "server")]
-    pub(crate) fn is_paused(&self, node: NodeId) -> bool {
-        self.paused.contains(&node)
     }
     fn retire(&mut self) {
         let spent = self.rules.iter().filter(|rule| rule.steps.is_empty()).map(Rule::state);
