@@ -67,6 +67,7 @@ impl Buffer {
         self.filled = (self.filled + by).min(self.bytes.len());
     }
     /// Lets go of what was filled.
+    #[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
     pub(crate) const fn clear(&mut self) {
         self.filled = 0;
     }

@@ -259,6 +259,7 @@ enum Frame {
 #[must_use]
 pub struct Decompressor {
     limit: usize,
+    #[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
     buffers: Buffers,
     #[cfg(feature = "gzip")]
     gzip: Option<gzip::Decoder>,
@@ -278,6 +279,7 @@ impl Decompressor {
     pub const fn with_limit(limit: usize) -> Self {
         Self {
             limit,
+            #[cfg(any(feature = "gzip", feature = "snappy", feature = "lz4", feature = "zstd"))]
             buffers: Buffers::new(),
             #[cfg(feature = "gzip")]
             gzip: None,

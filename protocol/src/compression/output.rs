@@ -25,6 +25,7 @@ impl Output {
         Self { buffer, settled: 0, limit, keep }
     }
     /// What was inflated and not let go.
+    #[cfg(any(test, feature = "gzip", feature = "lz4"))]
     pub(super) fn filled(&self) -> &[u8] {
         self.buffer.filled()
     }
