@@ -246,19 +246,25 @@ impl Accumulator {
         };
         shards.iter().for_each(|shard| shard.begin(transaction));
     }
-    /// Takes no records until the next [`begin`](Self::begin). `drop_waiting`: those that wait fail as well.
-    pub fn end(&self, failure: &Arc<Failure>, drop_waiting: bool) {
+    /// Takes no records until the next [`begin`](Self::begin). `drop_waiting`: those that wait fail as well; answers the first partition that had any.
+    pub fn end(&self, failure: &Arc<Failure>, drop_waiting: bool) -> Option<TopicPartition> {
         let shards = {
             let mut table = self.table();
             table.transaction = None;
             table.shards.clone()
         };
-        shards.iter().for_each(|shard| self.budget.give_back(shard.close(failure, drop_waiting)));
+        let mut first = None;
+        for shard in &shards {
+            let Some(freed) = shard.close(failure, drop_waiting) else { continue };
+            self.budget.give_back(freed);
+            first.get_or_insert_with(|| shard.partition().clone());
+        }
+        first
     }
-    /// Takes no records any more.
-    pub fn close(&self, failure: &Arc<Failure>, drop_waiting: bool) {
+    /// Takes no records any more; as [`end`](Self::end), but for good.
+    pub fn close(&self, failure: &Arc<Failure>, drop_waiting: bool) -> Option<TopicPartition> {
         self.table().closed = Some(Arc::clone(failure));
-        self.end(failure, drop_waiting);
+        self.end(failure, drop_waiting)
     }
 
     pub(super) fn shards(&self) -> Vec<Arc<Shard>> {

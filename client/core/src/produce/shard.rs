@@ -218,8 +218,7 @@ impl Shard {
     }
     /// Whether nothing waits here, sealed or being sealed or open.
     pub(super) fn is_empty(&self) -> bool {
-        let state = self.lock();
-        state.open.is_none() && state.closed.is_empty()
+        self.lock().is_empty()
     }
     /// When the open batch will have waited long enough; none without one, or while closed ones wait before it.
     pub(super) fn due_at(&self, linger: Duration) -> Option<Instant> {
@@ -246,12 +245,13 @@ impl Shard {
     pub(super) fn begin(&self, transaction: TransactionNumber) {
         self.lock().phase = Phase::Open(transaction);
     }
-    /// Takes no records any more. `drop_waiting`: what waits here fails too. Returns what it held of the budget.
-    pub(super) fn close(&self, failure: &Arc<Failure>, drop_waiting: bool) -> usize {
+    /// Takes no records any more. `drop_waiting`: what waits here fails too. Returns what that held of the budget;
+    /// none if nothing waited or was to be dropped.
+    pub(super) fn close(&self, failure: &Arc<Failure>, drop_waiting: bool) -> Option<usize> {
         let mut state = self.lock();
         state.phase = Phase::Closed(Arc::clone(failure));
-        if !drop_waiting {
-            return 0;
+        if !drop_waiting || state.is_empty() {
+            return None;
         }
         let open = state.open.take();
         let closed = std::mem::take(&mut state.closed);
@@ -268,7 +268,7 @@ impl Shard {
             open.handle.resolve(0..open.count(), Err(Arc::clone(failure)));
             freed += open.reserved;
         }
-        freed
+        Some(freed)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -313,6 +313,9 @@ impl State {
             self.unresolved.push_back(Arc::clone(&open.handle));
         }
         appended
+    }
+    fn is_empty(&self) -> bool {
+        self.open.is_none() && self.closed.is_empty()
     }
     fn close_open(&mut self) -> Option<Closed> {
         let open = self.open.take()?;

@@ -250,12 +250,10 @@ impl Sender {
     pub fn fail_all(&mut self, failure: &Arc<Failure>) {
         self.take_notes();
         // What was never drained fails as well, and whoever flushes is to hear of it.
-        if self.first_failure.is_none()
-            && let Some(waiting) = self.accumulator.shards().into_iter().find(|shard| !shard.is_empty())
-        {
-            self.first_failure = Some((waiting.partition().clone(), Arc::clone(failure)));
+        let waiting = self.accumulator.close(failure, true);
+        if self.first_failure.is_none() {
+            self.first_failure = waiting.map(|partition| (partition, Arc::clone(failure)));
         }
-        self.accumulator.close(failure, true);
         for index in 0..self.lanes.len() {
             let batches = self.lanes[index].drain();
             batches.into_iter().for_each(|batch| self.finish(&batch, Err(Arc::clone(failure))));
