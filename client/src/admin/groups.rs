@@ -3,6 +3,7 @@
 use super::per_item::{PerItem, judged, shared_code};
 use super::{brokers, text};
 use crate::client::{Call, Client, Target};
+use crate::consumer::NAMES_UP_TO;
 use crate::{Error, OffsetAndMetadata, OffsetSpec, Offsets};
 use millstream_client_core::cluster::CoordinatorKey;
 use millstream_client_core::group::Assignment;
@@ -14,9 +15,6 @@ use millstream_protocol::messages::{
 };
 use millstream_protocol::{ErrorCode, LeaderEpoch, Offset, TopicPartition};
 use std::collections::BTreeMap;
-
-/// OffsetFetch names topics up to this version; from the next on it wants their ids.
-const NAMES_UP_TO: i16 = 9;
 
 /// A kind of group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

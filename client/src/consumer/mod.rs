@@ -19,7 +19,7 @@ pub use millstream_client_core::group::GroupMetadata;
 pub use values::{Assignor, GroupProtocol};
 
 pub(crate) use builder::ConsumerOptions;
-pub(crate) use engine::{CommitGuard, Engine, EngineConfig, LossAck, Shared, committed};
+pub(crate) use engine::{CommitGuard, Engine, EngineConfig, LossAck, NAMES_UP_TO, Shared, committed};
 pub(crate) use hand::edge_error as fetch_error;
 
 use crate::client::ClientSource;

@@ -1,7 +1,7 @@
 //! OffsetCommit, in the member's name.
 
-use super::Shared;
 use super::driver::{Done, Driver};
+use super::{NAMES_UP_TO, Shared};
 use crate::client::{Call, Client, Target};
 use crate::{Error, ErrorKind, OffsetAndMetadata, Offsets};
 use millstream_client_core::cluster::CoordinatorKey;
@@ -85,7 +85,8 @@ pub(crate) async fn commit(
     let now = client.now();
     let patience = shared.member().filter(|_| guard.is_some()).map(|member| now + member.commit_patience(now));
     let deadline = patience.map_or_else(|| client.api_deadline(), |until| until.min(client.api_deadline()));
-    let call = Call::new(operation.clone(), Target::Coordinator(group.clone())).max_version(9).deadline(deadline);
+    let call =
+        Call::new(operation.clone(), Target::Coordinator(group.clone())).max_version(NAMES_UP_TO).deadline(deadline);
     let reply = client.call::<OffsetCommitRequest>(call, move |_| body.request(), worst_code).await?;
     let worst = worst(&reply.body);
     if let (Some(mut guard), Some((code, _))) = (guard, &worst) {

@@ -13,7 +13,7 @@ mod offsets;
 mod topics;
 
 pub(crate) use commit::{CommitGuard, commit};
-pub(crate) use offsets::committed;
+pub(crate) use offsets::{NAMES_UP_TO, committed};
 
 use crate::client::Client;
 use crate::runtime::{Runtime, Task, Thread};
@@ -95,13 +95,14 @@ impl Shared {
         self.wake_driver.notify_one();
         changed
     }
-    /// Names the topics to read; with a group its members share them.
+    /// Joins the group again, since what the member's assignor says about it has changed.
     pub(crate) fn join_anew(&self) {
         if let Some(mut member) = self.member() {
             member.join_anew(self.now());
         }
         self.wake_driver.notify_one();
     }
+    /// Names the topics to read; with a group its members share them.
     pub(crate) fn subscribe(&self, topics: BTreeSet<TopicName>) {
         {
             let mut queue = self.queue();

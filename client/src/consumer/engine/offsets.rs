@@ -10,8 +10,8 @@ use millstream_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse, Str
 use millstream_protocol::{ErrorCode, LeaderEpoch, Offset, TopicName, TopicPartition};
 use std::collections::BTreeMap;
 
-/// OffsetFetch names topics up to this version; from the next on it wants their ids.
-const NAMES_UP_TO: i16 = 9;
+/// OffsetFetch and OffsetCommit name topics up to this version; from the next on they want their ids.
+pub(crate) const NAMES_UP_TO: i16 = 9;
 
 /// What a group has committed; partitions without a commit are absent. Offsets that an open transaction is about to commit
 /// are waited for (KIP-447).
