@@ -23,7 +23,7 @@ impl GivenUp {
 }
 
 /// What a look has seen, of which the group is to be told: how many tasks were given up, and how many may come back.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) given_up: usize,
     pub(crate) returned: usize,
@@ -49,11 +49,8 @@ impl Standstills {
         self.next_look
     }
 
-    /// Looks at the tasks that run here.
+    /// Looks at the tasks that run here. To be called from [`next_look`](Self::next_look) on.
     pub(crate) fn look(&mut self, now: Instant, limit: Duration, slots: &[Arc<Slot>], shared: &Shared) -> Seen {
-        if now < self.next_look {
-            return Seen::default();
-        }
         self.next_look = now + (limit / 4).clamp(LEAST_LOOK, LONGEST_LOOK);
         let returned = self.take_back(shared);
         let stuck: Vec<&Arc<Slot>> = slots.iter().filter(|slot| self.stands_still(now, limit, slot)).collect();

@@ -249,6 +249,10 @@ impl Engine {
     /// A task whose record has taken too long is given up, and may come back when it is out of it: the group is told, and asks it back.
     fn look_for_standstills(&mut self) {
         let (now, limit) = (self.shared.runtime().now(), self.shared.options.max_poll_interval);
+        // Asked at every turn, so nothing is gathered unless it is time.
+        if now < self.standstills.next_look() {
+            return;
+        }
         let slots: Vec<Arc<Slot>> = self.slots().cloned().collect();
         let seen = self.standstills.look(now, limit, &slots, &self.shared);
         // A worker that is inside such a record does nothing else: another one takes its place meanwhile.
