@@ -122,6 +122,7 @@ async fn adopt(
     adopted.unwrap_or_else(|| Err(gone(stores.task)))
 }
 
+/// What the cluster answers to these; it is not asked for nothing.
 async fn offsets_of(
     shared: &Shared,
     specs: Vec<(TopicPartition, OffsetSpec)>,

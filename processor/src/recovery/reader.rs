@@ -94,11 +94,8 @@ async fn offsets(
     let specs: Vec<_> = read.filter_map(|(store, _)| Some((store.changelog.clone()?, spec))).collect();
     let failed =
         |error| StreamsError::client(format!("find where the changelogs of task {} begin and end", stores.task), error);
-    if specs.is_empty() {
-        return Ok(HashMap::default());
-    }
-    let ends = shared.client.admin().topics().offsets(specs).await.and_then(|ends| ends.all()).map_err(failed)?;
-    Ok(ends.into_iter().filter_map(|(partition, end)| Some((partition, end?))).collect())
+    let found = super::offsets_of(shared, specs).await.map_err(failed)?;
+    Ok(found.into_iter().filter_map(|(partition, end)| Some((partition, end?))).collect())
 }
 
 fn lost(
