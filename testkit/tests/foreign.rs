@@ -1,7 +1,10 @@
 //! Clients that others wrote, in other languages, on the embedded cluster. The scripts are in `foreign/`; each prints `ok` as its last line.
 
+mod services;
+
 use millstream_testkit::TestCluster;
-use std::path::{Path, PathBuf};
+use services::real_kafka::RealKafka;
+use services::scripts;
 use std::process::Command;
 
 /// The cluster that a script meets: two brokers, topics only when made.
@@ -14,16 +17,7 @@ fn run(program: &str, script: &str) {
 }
 fn run_with(program: &str, arguments: &[&str], script: &str) {
     let cluster = cluster();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign").join(script);
-    let mut command = Command::new(program);
-    command.args(arguments).arg(script).arg(cluster.bootstrap_servers());
-    let output = command.output().expect("the program is installed");
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(
-        output.status.success() && out.trim_end().ends_with("ok"),
-        "{program} ended with {}:\n{out}\n{err}",
-        output.status
-    );
+    scripts::run(Command::new(program).args(arguments), script, &cluster.bootstrap_servers());
 }
 
 #[test]
@@ -77,50 +71,19 @@ fn kcat_works_on_the_cluster() {
     run("sh", "kcat.sh");
 }
 
-/// A real Kafka that ends with the test.
-struct RealKafka {
-    launcher: PathBuf,
-    dir: tempfile::TempDir,
-    bootstrap: String,
-}
-impl RealKafka {
-    fn up() -> Self {
-        let launcher = Path::new(env!("CARGO_MANIFEST_DIR")).join("kafka/kafka");
-        let dir = tempfile::tempdir().expect("a directory for Kafka");
-        let output = Command::new(&launcher).args(["up", "--dir"]).arg(dir.path()).args(["--port", "0"]).output();
-        let output = output.expect("the launcher runs");
-        let out = String::from_utf8_lossy(&output.stdout).into_owned();
-        let bootstrap = out.lines().find_map(|line| line.strip_prefix("bootstrap="));
-        let bootstrap = bootstrap.unwrap_or_else(|| panic!("Kafka does not start: {out}")).to_owned();
-        Self { launcher, dir, bootstrap }
-    }
-    fn tools_on(&self, bootstrap: &str) -> String {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/java_tools.sh");
-        let output = Command::new("sh").arg(script).arg(bootstrap).arg(&self.launcher).output().expect("sh runs");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-}
-impl Drop for RealKafka {
-    fn drop(&mut self) {
-        let ended = Command::new(&self.launcher).args(["down", "--dir"]).arg(self.dir.path()).output();
-        if let Err(error) = ended {
-            eprintln!("the Kafka in {} was not ended: {error}", self.dir.path().display());
-        }
-    }
-}
-
 #[test]
 #[ignore = "needs java and Kafka's jars"]
 fn kafkas_tools_print_what_they_print_on_a_real_kafka() {
-    let kafka = RealKafka::up();
+    let kafka = RealKafka::up(&[]);
+    let tools_on = |bootstrap: &str| {
+        let mut command = Command::new("sh");
+        scripts::output_of(command.arg(scripts::path("java_tools.sh")).arg(bootstrap).arg(&kafka.launcher))
+    };
     let builder = TestCluster::builder().config("auto.create.topics.enable", "false");
     // As the launcher starts the real one.
     let builder = builder.config("group.consumer.session.timeout.ms", "10000");
     let cluster = builder.config("offsets.topic.num.partitions", "4").try_start().expect("loopback has free ports");
-    let (real, ours) = (kafka.tools_on(&kafka.bootstrap), kafka.tools_on(&cluster.bootstrap_servers()));
+    let (real, ours) = (tools_on(&kafka.bootstrap), tools_on(&cluster.bootstrap_servers()));
     assert!(real.contains("PartitionCount: 5"), "the tools do not run here:\n{real}");
-    for (line, (real, ours)) in real.lines().zip(ours.lines()).enumerate() {
-        assert_eq!(ours, real, "in line {}", line + 1);
-    }
-    assert_eq!(ours.lines().count(), real.lines().count());
+    scripts::assert_same_lines(&ours, &real);
 }

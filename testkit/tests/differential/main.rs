@@ -9,14 +9,15 @@ mod chance;
 mod data;
 mod ids;
 mod pair;
-mod real;
+#[path = "../services/real_kafka.rs"]
+mod real_kafka;
 mod transactions;
 mod wire;
 
 use chance::Chance;
 use millstream_protocol::ApiKey;
 use pair::Pair;
-use real::RealKafka;
+use real_kafka::RealKafka;
 
 /// One random exchange of an API.
 type Step = fn(&mut Pair, &mut Chance);
@@ -38,7 +39,7 @@ fn the_embedded_broker_answers_as_kafka_does() {
     let steps = number("MILLSTREAM_STEPS").and_then(|steps| usize::try_from(steps).ok()).unwrap_or(STEPS);
     println!("MILLSTREAM_SEED={seed} MILLSTREAM_STEPS={steps}");
     let given = std::env::var("MILLSTREAM_BOOTSTRAP").ok();
-    let kafka = if given.is_none() { Some(RealKafka::up()) } else { None };
+    let kafka = if given.is_none() { Some(RealKafka::up(&[])) } else { None };
     let bootstrap = given.or_else(|| kafka.as_ref().map(|kafka| kafka.bootstrap.clone())).expect("a Kafka");
     let mut pair = Pair::begin(&bootstrap, seed);
     let mut chance = Chance::new(seed);

@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub(crate) struct RealKafka {
-    launcher: PathBuf,
+    pub(crate) launcher: PathBuf,
     dir: tempfile::TempDir,
     pub(crate) bootstrap: String,
 }
 impl RealKafka {
-    pub(crate) fn up() -> Self {
+    /// Starts one at any free port, with these options of the launcher besides.
+    pub(crate) fn up(options: &[&str]) -> Self {
         let launcher = Path::new(env!("CARGO_MANIFEST_DIR")).join("kafka/kafka");
         let dir = tempfile::tempdir().expect("a directory for Kafka");
-        let output = Command::new(&launcher).args(["up", "--dir"]).arg(dir.path()).args(["--port", "0"]).output();
-        let output = output.expect("the launcher runs");
+        let mut command = Command::new(&launcher);
+        command.args(["up", "--dir"]).arg(dir.path()).args(["--port", "0"]).args(options);
+        let output = command.output().expect("the launcher runs");
         let out = String::from_utf8_lossy(&output.stdout).into_owned();
         let bootstrap = out.lines().find_map(|line| line.strip_prefix("bootstrap="));
         let bootstrap = bootstrap.unwrap_or_else(|| panic!("Kafka does not start: {out}")).to_owned();
