@@ -2,7 +2,7 @@
 //! records reads both topics.
 
 use super::producing::write;
-use super::stage::{CATCH_UP, HEALING, Life, Scribe, Stage, TROUBLE, WRITTEN, pause, until_good};
+use super::stage::{Life, Scribe, Stage, pause, until_good};
 use crate::checkers::{Ended, Event, TransactionId};
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
@@ -68,18 +68,7 @@ async fn copy(stage: Stage, mut random: Random, process: SimulatedProcess, index
 
 /// Whether everything is copied, and the trouble is over.
 fn is_done(stage: &Stage) -> bool {
-    let now = stage.handle.now();
-    if now < TROUBLE {
-        return false;
-    }
-    now >= TROUBLE + HEALING + CATCH_UP
-        || (now > TROUBLE + WRITTEN && (0..PARTITIONS).all(|partition| is_consumed(stage, partition)))
-}
-fn is_consumed(stage: &Stage, partition: i32) -> bool {
-    stage.handle.with_broker(|broker| {
-        let end = broker.span(INPUT, partition).map_or(0, |(_, end)| end);
-        broker.committed_offset(GROUP, INPUT, partition).unwrap_or(0) >= end
-    })
+    stage.is_done(GROUP, INPUT, PARTITIONS)
 }
 
 struct Copier {

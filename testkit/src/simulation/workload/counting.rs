@@ -2,7 +2,7 @@
 //! their disks fail, and the power goes; the store counts each record once all the same. (What goes out may repeat: at least once.)
 
 use super::producing::write_keyed;
-use super::stage::{CATCH_UP, HEALING, Stage, TROUBLE, WRITTEN, value_of};
+use super::stage::{Stage, value_of};
 use crate::ClusterRecord;
 use crate::checkers::{Checker, Violation};
 use crate::simulation::{Fault, Random, SimulatedProcess};
@@ -75,14 +75,7 @@ fn config(process: &SimulatedProcess, disk: &MemoryFs) -> StreamsConfig {
 }
 
 fn is_done(stage: &Stage) -> bool {
-    let now = stage.handle.now();
-    let consumed = |partition| {
-        stage.handle.with_broker(|broker| {
-            let end = broker.span(INPUT, partition).map_or(0, |(_, end)| end);
-            broker.committed_offset(APPLICATION, INPUT, partition).unwrap_or(0) >= end
-        })
-    };
-    now >= TROUBLE + HEALING + CATCH_UP || (now > TROUBLE + WRITTEN && (0..PARTITIONS).all(consumed))
+    stage.is_done(APPLICATION, INPUT, PARTITIONS)
 }
 
 /// Counts by key; sends on what was counted, and how many there were with it.

@@ -1,7 +1,7 @@
 //! A group with churn: members come and go, are killed and stand still, while producers write; each commits what it has read.
 
 use super::producing::write;
-use super::stage::{CATCH_UP, HEALING, Life, Scribe, Stage, TROUBLE, WRITTEN, pause, until_good};
+use super::stage::{Life, Scribe, Stage, TROUBLE, pause, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
@@ -73,15 +73,7 @@ async fn be_member(
 }
 
 fn is_done(stage: &Stage) -> bool {
-    let now = stage.handle.now();
-    now >= TROUBLE + HEALING + CATCH_UP
-        || (now > TROUBLE + WRITTEN && (0..PARTITIONS).all(|partition| is_consumed(stage, partition)))
-}
-fn is_consumed(stage: &Stage, partition: i32) -> bool {
-    stage.handle.with_broker(|broker| {
-        let end = broker.span(TOPIC, partition).map_or(0, |(_, end)| end);
-        broker.committed_offset(GROUP, TOPIC, partition).unwrap_or(0) >= end
-    })
+    stage.is_done(GROUP, TOPIC, PARTITIONS)
 }
 
 struct Member {

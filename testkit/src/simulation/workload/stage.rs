@@ -17,7 +17,7 @@ pub(super) const TROUBLE: Duration = Duration::from_secs(600);
 /// How long after that the last fault has healed.
 pub(super) const HEALING: Duration = Duration::from_secs(30);
 /// How long after the trouble the last record is written, or has failed.
-pub(super) const WRITTEN: Duration = Duration::from_secs(45);
+const WRITTEN: Duration = Duration::from_secs(45);
 /// How long readers have after that until they must have read everything.
 pub(super) const CATCH_UP: Duration = Duration::from_secs(240);
 
@@ -70,6 +70,18 @@ impl Stage {
     /// Whether it is time to end.
     pub(super) fn is_over(&self) -> bool {
         self.handle.now() >= TROUBLE
+    }
+    /// Whether a group may stop: everything is written and it has consumed a topic to its end, or it has had its time.
+    pub(super) fn is_done(&self, group: &str, topic: &str, partitions: i32) -> bool {
+        let now = self.handle.now();
+        now >= TROUBLE + HEALING + CATCH_UP
+            || (now > TROUBLE + WRITTEN && (0..partitions).all(|partition| self.is_consumed(group, topic, partition)))
+    }
+    fn is_consumed(&self, group: &str, topic: &str, partition: i32) -> bool {
+        self.handle.with_broker(|broker| {
+            let end = broker.span(topic, partition).map_or(0, |(_, end)| end);
+            broker.committed_offset(group, topic, partition).unwrap_or(0) >= end
+        })
     }
     pub(super) fn instant(&self, at: Duration) -> Instant {
         self.runtime.now() + at.saturating_sub(self.handle.now())
