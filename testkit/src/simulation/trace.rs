@@ -15,69 +15,52 @@ pub(crate) struct Trace {
     frames: Vec<Frame>,
 }
 
+/// When and where a frame is: of which process, on which connection, with which node at its other end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) at: Duration,
+    pub(super) process: ProcessId,
+    pub(super) connection: ConnectionId,
+    pub(super) node: NodeId,
+}
+impl Place {
+    fn frame(self, kind: FrameKind, about: (ApiKey, i16), payload: Bytes) -> Frame {
+        Frame::new((self.at, kind), (self.process.0.into(), self.connection.0, self.node), about, payload)
+    }
+}
+
 impl Trace {
     /// What a process has sent; the log's text has it when the node takes it up.
-    pub(super) fn sent(&mut self, at: Duration, process: ProcessId, id: ConnectionId, node: NodeId, payload: &Bytes) {
+    pub(super) fn sent(&mut self, place: Place, payload: &Bytes) {
         let Ok(header) = frame::decode_request_header(payload) else { return };
         let about = (header.api(), header.version());
-        let who = (process.0.into(), id.0, node);
-        self.frames.push(Frame::new((at, FrameKind::Sent), who, about, payload.clone()));
+        self.frames.push(place.frame(FrameKind::Sent, about, payload.clone()));
     }
-    pub(super) fn request(
-        &mut self,
-        now: Duration,
-        process: ProcessId,
-        id: ConnectionId,
-        node: NodeId,
-        payload: &Bytes,
-    ) {
-        let header = frame::decode_request_header(payload).ok();
-        let (api, version) = header.map_or((ApiKey::API_VERSIONS, -1), |header| (header.api(), header.version()));
-        self.note(now, process, id, node, (FrameKind::Request, api, version), payload.clone());
+    /// What a node has taken up; what it is about is none, if nobody can tell.
+    pub(super) fn request(&mut self, place: Place, about: Option<(ApiKey, i16)>, payload: &Bytes) {
+        let about = about.unwrap_or((ApiKey::API_VERSIONS, -1));
+        self.note(place, '→', about, payload);
+        self.frames.push(place.frame(FrameKind::Request, about, payload.clone()));
     }
-    pub(super) fn response(
-        &mut self,
-        now: Duration,
-        process: ProcessId,
-        id: ConnectionId,
-        node: NodeId,
-        (api, version): (ApiKey, i16),
-        frame: &Bytes,
-    ) {
+    pub(super) fn response(&mut self, place: Place, about: (ApiKey, i16), frame: &Bytes) {
         let payload = frame.slice(4.min(frame.len())..);
-        self.note(now, process, id, node, (FrameKind::Response, api, version), payload);
+        self.note(place, '←', about, &payload);
+        self.frames.push(place.frame(FrameKind::Response, about, payload));
     }
     /// An answer that is made into none: what it was does not matter to checkers, only that there was one.
-    pub(super) fn garbage(
-        &mut self,
-        now: Duration,
-        process: ProcessId,
-        id: ConnectionId,
-        node: NodeId,
-        (api, version): (ApiKey, i16),
-        bytes: &Bytes,
-    ) {
-        self.note(now, process, id, node, (FrameKind::Response, api, version), bytes.clone());
-        self.frames.last_mut().into_iter().for_each(|frame| frame.payload = Bytes::new());
+    pub(super) fn garbage(&mut self, place: Place, about: (ApiKey, i16), bytes: &Bytes) {
+        self.note(place, '←', about, bytes);
+        self.frames.push(place.frame(FrameKind::Response, about, Bytes::new()));
     }
-    fn note(
-        &mut self,
-        at: Duration,
-        process: ProcessId,
-        id: ConnectionId,
-        node: NodeId,
-        (kind, api, version): (FrameKind, ApiKey, i16),
-        payload: Bytes,
-    ) {
-        let arrow = if kind == FrameKind::Request { '→' } else { '←' };
-        let (micros, process, connection, len) = (at.as_micros(), process.0, id.0, payload.len());
-        let sum = sum(&payload);
+    fn note(&mut self, place: Place, arrow: char, (api, version): (ApiKey, i16), payload: &Bytes) {
+        let Place { at, process, connection, node } = place;
+        let (micros, process, connection, len) = (at.as_micros(), process.0, connection.0, payload.len());
+        let sum = sum(payload);
         // Writing to a string does not fail.
         let _ = writeln!(
             self.text,
             "{micros:>12} p{process} c{connection} {arrow} {node} {api:?} v{version} {len} B {sum:016x}"
         );
-        self.frames.push(Frame::new((at, kind), (process.into(), connection, node), (api, version), payload));
     }
     /// The log as text: the same bytes exactly if the same bytes were sent at the same times.
     pub(crate) fn text(&self) -> &str {

@@ -18,7 +18,7 @@ pub(crate) use socket::SimSocket;
 use super::fault::{Fault, FaultCounts};
 use super::process::ProcessId;
 use super::random::Random;
-use super::trace::Trace;
+use super::trace::{Place, Trace};
 use crate::broker::{Broker, ConnectionId};
 use bytes::Bytes;
 use conditions::{Conditions, Direction};
@@ -179,9 +179,9 @@ impl Network {
     pub(crate) fn write(&mut self, now: Duration, id: ConnectionId, bytes: Bytes) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.sent.extend(&bytes);
-        let (process, node) = (connection.process, connection.node);
+        let place = connection.place(now, id);
         while let Ok(Some(payload)) = connection.sent.next_frame() {
-            self.trace.sent(now, process, id, node, &payload);
+            self.trace.sent(place, &payload);
         }
         self.send(now, id, Direction::ToNode, Piece::Bytes(bytes));
     }
@@ -306,6 +306,10 @@ impl Network {
 }
 
 impl Connection {
+    /// Where in the log a frame is that passes now.
+    const fn place(&self, at: Duration, connection: ConnectionId) -> Place {
+        Place { at, process: self.process, connection, node: self.node }
+    }
     fn pipe(&mut self, direction: Direction) -> &mut Pipe {
         match direction {
             Direction::ToNode => &mut self.to_node,

@@ -7,6 +7,7 @@ use super::pipe::Piece;
 use super::{Network, Phase};
 use crate::broker::{ConnectionId, Outcome, Peer, Reply};
 use crate::simulation::runtime::{EPOCH_MS, timestamp};
+use crate::simulation::trace::Place;
 use bytes::Bytes;
 use millstream_protocol::messages::StrBytes;
 use millstream_protocol::{ApiKey, NodeId, frame};
@@ -20,12 +21,10 @@ pub(super) struct Machine {
     pub(super) paused_until: Duration,
 }
 
-/// The request that a connection's node works for.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
-    pub(super) api: ApiKey,
-    pub(super) version: i16,
-}
+/// The request that a connection's node works for: its API and version.
+pub(super) type Asked = (ApiKey, i16);
+/// A request whose header cannot be read.
+const UNKNOWN: Asked = (ApiKey::API_VERSIONS, 0);
 
 impl Network {
     pub(super) fn is_up(&self, node: NodeId) -> bool {
@@ -73,18 +72,17 @@ impl Network {
         if connection.asked.is_some() || connection.is_forgotten || connection.phase != Phase::Open {
             return None;
         }
-        let (process, node) = (connection.process, connection.node);
+        let place = connection.place(now, id);
         let Ok(frame) = connection.buffer.next_frame() else {
             self.reset(id);
             return None;
         };
         let payload = frame?;
-        let header = frame::decode_request_header(&payload).ok();
-        let asked = header.map(|header| Asked { api: header.api(), version: header.version() });
-        connection.asked = asked.or(Some(Asked { api: ApiKey::API_VERSIONS, version: 0 }));
-        self.trace.request(now, process, id, node, &payload);
+        let about = frame::decode_request_header(&payload).ok().map(|header| (header.api(), header.version()));
+        connection.asked = about.or(Some(UNKNOWN));
+        self.trace.request(place, about, &payload);
         let host = StrBytes::from_static_str("/10.0.1.1");
-        Some((Peer::new(id, node, host), payload))
+        Some((Peer::new(id, place.node, host), payload))
     }
     /// Sends what the broker has answered; says whose turn it is again.
     fn send_replies(&mut self, now: Duration) -> Vec<ConnectionId> {
@@ -98,27 +96,24 @@ impl Network {
     fn deliver(&mut self, now: Duration, reply: Reply) {
         let id = reply.connection;
         let Some(connection) = self.connections.get_mut(&id).filter(|found| !found.is_forgotten) else { return };
-        let (asked, node, process) = (connection.asked.take(), connection.node, connection.process);
-        let Asked { api, version } = asked.unwrap_or(Asked { api: ApiKey::API_VERSIONS, version: 0 });
+        let (about, place) = (connection.asked.take().unwrap_or(UNKNOWN), connection.place(now, id));
         match reply.outcome {
-            Outcome::Frame(frame) => {
-                let bytes = frame.to_bytes();
-                self.trace.response(now, process, id, node, (api, version), &bytes);
-                self.send(now, id, Direction::ToProcess, Piece::Bytes(bytes));
-            }
+            Outcome::Frame(frame) => self.answer(place, about, frame.to_bytes()),
             Outcome::Raw(bytes) => {
-                self.trace.garbage(now, process, id, node, (api, version), &bytes);
+                self.trace.garbage(place, about, &bytes);
                 self.send(now, id, Direction::ToProcess, Piece::Bytes(bytes));
             }
             Outcome::Last(frame) => {
-                let bytes = frame.to_bytes();
-                self.trace.response(now, process, id, node, (api, version), &bytes);
-                self.send(now, id, Direction::ToProcess, Piece::Bytes(bytes));
+                self.answer(place, about, frame.to_bytes());
                 self.send(now, id, Direction::ToProcess, Piece::End);
             }
             Outcome::Silence => {}
             Outcome::Close => self.send(now, id, Direction::ToProcess, Piece::End),
         }
+    }
+    fn answer(&mut self, place: Place, about: Asked, bytes: Bytes) {
+        self.trace.response(place, about, &bytes);
+        self.send(place.at, place.connection, Direction::ToProcess, Piece::Bytes(bytes));
     }
     pub(super) fn handle_broker_time(&mut self, now: Duration) {
         if self.broker.next_deadline().is_some_and(|at| at <= timestamp(now)) {
