@@ -1,8 +1,8 @@
 //! K-11: committed offsets do not go back, are not ahead of their reader, and come from the owner of the partition.
 
-use super::{Checker, ClientId, Event, FrameKind, History, Violation};
+use super::{Checker, ClientId, Event, Frame, FrameKind, History, Violation};
 use millstream_protocol::messages::{OffsetCommitRequest, RequestKind, ResponseKind};
-use millstream_protocol::{ApiKey, TopicPartition, frame};
+use millstream_protocol::{ApiKey, TopicPartition};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
@@ -12,56 +12,71 @@ pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
 
 /// What coordinators took and gave out, in the order in which they did: no offset is less than one that was committed before.
 fn on_the_wire(history: &History, found: &mut Vec<Violation>) {
-    let mut asked: BTreeMap<u64, OffsetCommitRequest> = BTreeMap::new();
-    let mut taken: BTreeMap<(String, String), i64> = BTreeMap::new();
-    let mut violate = |text: String| found.push(Violation::new(Checker::K11, "commit", text));
+    let mut wire = Wire::default();
     for frame in &history.frames {
-        match (frame.kind, frame.api) {
-            (FrameKind::Request, ApiKey::OFFSET_COMMIT) => {
-                let Ok(header) = frame::decode_request_header(&frame.payload) else { continue };
-                let body = header.body_of(&frame.payload);
-                if let Ok(RequestKind::OffsetCommit(request)) =
-                    frame::decode_any_request(frame.api, frame.version, body)
-                {
-                    asked.insert(frame.connection, request);
-                }
-            }
-            (FrameKind::Response, ApiKey::OFFSET_COMMIT) => {
-                let Some(request) = asked.remove(&frame.connection) else { continue };
-                let decoded = frame::decode_any_response(frame.api, frame.version, frame.payload.clone());
-                let Ok((_, ResponseKind::OffsetCommit(response))) = decoded else { continue };
-                let codes = response.topics.iter().flat_map(|topic| &topic.partitions).map(|each| each.error_code);
-                let asked =
-                    request.topics.iter().flat_map(|topic| topic.partitions.iter().map(move |each| (topic, each)));
-                for ((topic, partition), _) in asked.zip(codes).filter(|(_, code)| *code == 0) {
-                    let name = format!("{}{}-{}", topic.name.as_str(), topic.topic_id, partition.partition_index);
-                    let offset = partition.committed_offset;
-                    let before = taken.insert((request.group_id.to_string(), name.clone()), offset);
-                    if let Some(before) = before.filter(|before| *before > offset) {
-                        violate(format!("{name}@{offset} was taken at {:?}, after {before}", frame.at));
-                    }
-                }
-            }
-            (FrameKind::Response, ApiKey::OFFSET_FETCH) => {
-                let decoded = frame::decode_any_response(frame.api, frame.version, frame.payload.clone());
-                let Ok((_, ResponseKind::OffsetFetch(response))) = decoded else { continue };
-                for group in &response.groups {
-                    let all =
-                        group.topics.iter().flat_map(|topic| topic.partitions.iter().map(move |each| (topic, each)));
-                    for (topic, partition) in all.filter(|(_, partition)| partition.error_code == 0) {
-                        let name = format!("{}{}-{}", topic.name.as_str(), topic.topic_id, partition.partition_index);
-                        let before = taken.get(&(group.group_id.to_string(), name.clone()));
-                        if let Some(before) = before.filter(|before| **before > partition.committed_offset) {
-                            let offset = partition.committed_offset;
-                            violate(format!(
-                                "{name}@{offset} was given out at {:?}, after {before} was committed",
-                                frame.at
-                            ));
-                        }
-                    }
-                }
-            }
+        match frame.kind {
+            FrameKind::Sent => {}
+            FrameKind::Request => wire.request(frame),
+            FrameKind::Response => wire.response(frame),
+        }
+    }
+    found.extend(wire.texts.into_iter().map(violation));
+}
+fn violation(text: String) -> Violation {
+    Violation::new(Checker::K11, "commit", text)
+}
+
+#[derive(Debug, Default)]
+struct Wire {
+    /// Commits without an answer, by connection.
+    asked: BTreeMap<u64, OffsetCommitRequest>,
+    /// By group and partition.
+    taken: BTreeMap<(String, String), i64>,
+    texts: Vec<String>,
+}
+
+impl Wire {
+    fn request(&mut self, frame: &Frame) {
+        if frame.api == ApiKey::OFFSET_COMMIT
+            && let Some(RequestKind::OffsetCommit(request)) = frame.request()
+        {
+            self.asked.insert(frame.connection, request);
+        }
+    }
+    fn response(&mut self, frame: &Frame) {
+        match frame.api {
+            ApiKey::OFFSET_COMMIT => self.committed(frame),
+            ApiKey::OFFSET_FETCH => self.fetched(frame),
             _ => {}
+        }
+    }
+    fn committed(&mut self, frame: &Frame) {
+        let Some(request) = self.asked.remove(&frame.connection) else { return };
+        let Some(ResponseKind::OffsetCommit(response)) = frame.response() else { return };
+        let codes = response.topics.iter().flat_map(|topic| &topic.partitions).map(|each| each.error_code);
+        let asked = request.topics.iter().flat_map(|topic| topic.partitions.iter().map(move |each| (topic, each)));
+        for ((topic, partition), _) in asked.zip(codes).filter(|(_, code)| *code == 0) {
+            let name = format!("{}{}-{}", topic.name.as_str(), topic.topic_id, partition.partition_index);
+            let offset = partition.committed_offset;
+            let before = self.taken.insert((request.group_id.to_string(), name.clone()), offset);
+            if let Some(before) = before.filter(|before| *before > offset) {
+                self.texts.push(format!("{name}@{offset} was taken at {:?}, after {before}", frame.at));
+            }
+        }
+    }
+    fn fetched(&mut self, frame: &Frame) {
+        let Some(ResponseKind::OffsetFetch(response)) = frame.response() else { return };
+        for group in &response.groups {
+            let all = group.topics.iter().flat_map(|topic| topic.partitions.iter().map(move |each| (topic, each)));
+            for (topic, partition) in all.filter(|(_, partition)| partition.error_code == 0) {
+                let name = format!("{}{}-{}", topic.name.as_str(), topic.topic_id, partition.partition_index);
+                let offset = partition.committed_offset;
+                let before = self.taken.get(&(group.group_id.to_string(), name.clone()));
+                if let Some(before) = before.filter(|before| **before > offset) {
+                    let text = format!("{name}@{offset} was given out at {:?}, after {before} was committed", frame.at);
+                    self.texts.push(text);
+                }
+            }
         }
     }
 }
@@ -71,7 +86,7 @@ fn by_events(history: &History, found: &mut Vec<Violation>) {
     let mut committed: BTreeMap<(ClientId, TopicPartition), i64> = BTreeMap::new();
     let mut position: BTreeMap<(ClientId, TopicPartition), i64> = BTreeMap::new();
     let mut owned: BTreeSet<(ClientId, TopicPartition)> = BTreeSet::new();
-    let mut violate = |text: String| found.push(Violation::new(Checker::K11, "commit", text));
+    let mut violate = |text: String| found.push(violation(text));
     for (at, client, event) in history.events() {
         match event {
             Event::Polled { records, .. } => {

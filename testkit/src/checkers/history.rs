@@ -1,7 +1,8 @@
 //! What happened, as clients saw it and as it went over the wire: what checkers look at.
 
 use bytes::Bytes;
-use millstream_protocol::{ApiKey, NodeId, TopicPartition};
+use millstream_protocol::messages::{RequestKind, ResponseKind};
+use millstream_protocol::{ApiKey, NodeId, TopicPartition, frame};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -201,6 +202,16 @@ impl Frame {
         payload: Bytes,
     ) -> Self {
         Self { at, client, connection, node, kind, api, version, payload }
+    }
+    /// The request, if it is one that can be read.
+    pub(super) fn request(&self) -> Option<RequestKind> {
+        let header = frame::decode_request_header(&self.payload).ok()?;
+        frame::decode_any_request(self.api, self.version, header.body_of(&self.payload)).ok()
+    }
+    /// The answer, if it is one that can be read.
+    pub(super) fn response(&self) -> Option<ResponseKind> {
+        let decoded = frame::decode_any_response(self.api, self.version, self.payload.clone());
+        decoded.ok().map(|(_, response)| response)
     }
 }
 

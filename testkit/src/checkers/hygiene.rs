@@ -4,7 +4,7 @@
 use super::sequences::{headers, read};
 use super::{Checker, ClientId, Frame, FrameKind, History, Policy, Violation};
 use millstream_protocol::messages::ResponseKind;
-use millstream_protocol::{ApiKey, ErrorCode, NodeId, frame};
+use millstream_protocol::{ApiKey, ErrorCode, NodeId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -121,8 +121,7 @@ impl Wire {
     }
     fn produced(&mut self, frame: &Frame) {
         let keys = self.in_flight.get_mut(&frame.connection).and_then(VecDeque::pop_front).unwrap_or_default();
-        let decoded = frame::decode_any_response(frame.api, frame.version, frame.payload.clone());
-        let Ok((_, ResponseKind::Produce(response))) = decoded else { return };
+        let Some(ResponseKind::Produce(response)) = frame.response() else { return };
         for topic in &response.responses {
             for partition in topic.partition_responses.iter().filter(|partition| partition.error_code != 0) {
                 let name = format!("{}{}-{}", topic.name, topic.topic_id, partition.index);
@@ -144,9 +143,8 @@ impl Wire {
             .then(|| format!("{:?} waited {waited:?} before the next heartbeat, at {:?}", frame.client, frame.at))
     }
     fn heart_beat(&mut self, frame: &Frame) {
-        let decoded = frame::decode_any_response(frame.api, frame.version, frame.payload.clone());
-        match decoded {
-            Ok((_, ResponseKind::Heartbeat(response))) if response.error_code == 0 => {
+        match frame.response() {
+            Some(ResponseKind::Heartbeat(response)) if response.error_code == 0 => {
                 self.beat.insert(frame.connection, frame.at);
             }
             _ => _ = self.beat.remove(&frame.connection),

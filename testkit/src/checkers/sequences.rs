@@ -1,9 +1,9 @@
 //! K-10: of each producer, epoch and partition the sequence numbers that were sent begin with 0, have no gap, and each has one meaning.
 
 use super::{Checker, Frame, FrameKind, History, Violation};
+use millstream_protocol::ApiKey;
 use millstream_protocol::messages::{ProduceRequest, RequestKind};
 use millstream_protocol::record::{BatchHeader, batches};
-use millstream_protocol::{ApiKey, frame};
 use std::collections::BTreeMap;
 
 /// A producer id, an epoch and a partition.
@@ -56,8 +56,7 @@ fn first_of(key: &Key, batches: &BTreeMap<i32, Meaning>, sent: &BTreeMap<Key, BT
 
 /// A produce request, if it is one that can be read.
 pub(super) fn read(frame: &Frame) -> Option<ProduceRequest> {
-    let header = frame::decode_request_header(&frame.payload).ok()?;
-    match frame::decode_any_request(frame.api, frame.version, header.body_of(&frame.payload)).ok()? {
+    match frame.request()? {
         RequestKind::Produce(request) => Some(request),
         _ => None,
     }
