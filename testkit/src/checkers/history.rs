@@ -159,6 +159,17 @@ pub enum Event {
     CaughtUp,
 }
 
+impl Event {
+    /// The partitions whose position is chosen anew by it: what was read before says nothing of what comes.
+    pub(super) fn repositioned(&self) -> &[TopicPartition] {
+        match self {
+            Self::Assigned { partitions, .. } | Self::Lost { partitions } | Self::Revoked { partitions } => partitions,
+            Self::Sought { partition } => std::slice::from_ref(partition),
+            _ => &[],
+        }
+    }
+}
+
 /// Which way a frame went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -8,29 +8,20 @@ use std::collections::BTreeMap;
 pub(super) fn check(facts: &Facts, history: &History, found: &mut Vec<Violation>) {
     let mut last: BTreeMap<(ClientId, TopicPartition), (i64, Option<TransactionId>)> = BTreeMap::new();
     for (_, client, event) in history.events() {
-        match event {
-            Event::Polled { records, transaction, read_committed } => {
-                for read in records {
-                    let key = (client, read.partition.clone());
-                    let before = last.insert(key, (read.offset, *transaction));
-                    let Some((before, other)) = before else { continue };
-                    let inside = transaction.is_some() && *transaction == other;
-                    let what = format!("{client:?} read {}@{} after @{before}", read.partition, read.offset);
-                    if read.offset <= before {
-                        let name = if inside { "int-nonmonotonic-poll" } else { "nonmonotonic-poll" };
-                        found.push(Violation::new(Checker::K6, name, what));
-                    } else if let Some(skipped) = skipped(facts, &read.partition, before, read.offset, *read_committed)
-                    {
-                        let name = if inside { "int-poll-skip" } else { "poll-skip" };
-                        found.push(Violation::new(Checker::K6, name, format!("{what}; there is one at @{skipped}")));
-                    }
-                }
+        event.repositioned().iter().for_each(|partition| _ = last.remove(&(client, partition.clone())));
+        let Event::Polled { records, transaction, read_committed } = event else { continue };
+        for read in records {
+            let before = last.insert((client, read.partition.clone()), (read.offset, *transaction));
+            let Some((before, other)) = before else { continue };
+            let inside = transaction.is_some() && *transaction == other;
+            let what = format!("{client:?} read {}@{} after @{before}", read.partition, read.offset);
+            if read.offset <= before {
+                let name = if inside { "int-nonmonotonic-poll" } else { "nonmonotonic-poll" };
+                found.push(Violation::new(Checker::K6, name, what));
+            } else if let Some(skipped) = skipped(facts, &read.partition, before, read.offset, *read_committed) {
+                let name = if inside { "int-poll-skip" } else { "poll-skip" };
+                found.push(Violation::new(Checker::K6, name, format!("{what}; there is one at @{skipped}")));
             }
-            Event::Assigned { partitions, .. } | Event::Lost { partitions } | Event::Revoked { partitions } => {
-                partitions.iter().for_each(|partition| _ = last.remove(&(client, partition.clone())));
-            }
-            Event::Sought { partition } => _ = last.remove(&(client, partition.clone())),
-            _ => {}
         }
     }
 }

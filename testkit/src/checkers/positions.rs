@@ -8,25 +8,18 @@ pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
     let mut last: BTreeMap<(ClientId, TopicPartition), i64> = BTreeMap::new();
     let mut violate = |text: String| found.push(Violation::new(Checker::K14, "position", text));
     for (_, client, event) in history.events() {
-        match event {
-            Event::Polled { records, read_committed, .. } => {
-                for read in records {
-                    let what = format!("{client:?} got {}@{}", read.partition, read.offset);
-                    let before = last.insert((client, read.partition.clone()), read.offset);
-                    if let Some(before) = before.filter(|before| *before >= read.offset) {
-                        violate(format!("{what} after @{before}"));
-                    }
-                    let log = history.log.get(&read.partition);
-                    if *read_committed && log.is_some_and(|log| !log.contains_key(&read.offset)) {
-                        violate(format!("{what}, where no committed record is"));
-                    }
-                }
+        event.repositioned().iter().for_each(|partition| _ = last.remove(&(client, partition.clone())));
+        let Event::Polled { records, read_committed, .. } = event else { continue };
+        for read in records {
+            let what = format!("{client:?} got {}@{}", read.partition, read.offset);
+            let before = last.insert((client, read.partition.clone()), read.offset);
+            if let Some(before) = before.filter(|before| *before >= read.offset) {
+                violate(format!("{what} after @{before}"));
             }
-            Event::Assigned { partitions, .. } | Event::Lost { partitions } | Event::Revoked { partitions } => {
-                partitions.iter().for_each(|partition| _ = last.remove(&(client, partition.clone())));
+            let log = history.log.get(&read.partition);
+            if *read_committed && log.is_some_and(|log| !log.contains_key(&read.offset)) {
+                violate(format!("{what}, where no committed record is"));
             }
-            Event::Sought { partition } => _ = last.remove(&(client, partition.clone())),
-            _ => {}
         }
     }
 }
