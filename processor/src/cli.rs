@@ -8,7 +8,7 @@ use millstream_processor_core::Topology;
 use std::error::Error;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::process::ExitCode;
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -97,26 +97,36 @@ impl Run {
 }
 
 async fn until_signal(topology: Topology, config: StreamsConfig) -> Result<(), Failure> {
-    let streams = Streams::start(topology, config).await?;
+    let mut stop = pin!(signal());
+    let streams = tokio::select! {
+        biased;
+        started = Streams::start(topology, config) => started?,
+        () = &mut stop => return Ok(()),
+    };
     let mut states = streams.states();
     let shown = tokio::spawn(async move {
         while let Some(state) = std::future::poll_fn(|cx| Pin::new(&mut states).poll_next(cx)).await {
             eprintln!("state: {state}");
         }
     });
-    let stopped: Result<(), StreamsError> = streams.run_until(signal()).await;
+    let stopped: Result<(), StreamsError> = streams.run_until(stop).await;
     shown.abort();
     Ok(stopped?)
 }
 
+/// Listens from the call on, so that a signal that comes while it starts counts.
 #[cfg(unix)]
-async fn signal() {
+fn signal() -> impl Future<Output = ()> + Send {
     use tokio::signal::unix::{SignalKind, signal};
     let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-    let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) else { return std::future::pending().await };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+    async move {
+        let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use clap::Args;
 use millstream::{prelude::*, stores};
 use millstream_testkit::server::signalled_or_parent_gone;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 
 /// What the demo reads.
@@ -34,8 +35,12 @@ impl DemoApp {
         let config = StreamsConfig::new(APPLICATION, self.connection.client()?)
             .state_dir(self.state_dir)
             .commit_interval(Duration::from_millis(200));
-        let streams = Streams::start(topology, config).await.map_err(failed)?;
-        streams.run_until(signalled_or_parent_gone(true)).await.map_err(failed)
+        let mut stop = pin!(signalled_or_parent_gone(true));
+        let streams = tokio::select! {
+            started = Streams::start(topology, config) => started.map_err(failed)?,
+            stopped = &mut stop => return stopped.map_err(|error| Failure::new("wait for a signal", error)),
+        };
+        streams.run_until(stop).await.map_err(failed)
     }
 }
 

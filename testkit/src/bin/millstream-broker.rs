@@ -18,8 +18,10 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error),
     };
-    let stop = signalled_or_parent_gone(broker.ends_with_parent());
-    let outcome = runtime.block_on(broker.run(stop));
+    let outcome = runtime.block_on(async {
+        let stop = signalled_or_parent_gone(broker.ends_with_parent());
+        broker.run(stop).await
+    });
     // Standard input may be held by a thread that waits for a line: it is not waited for.
     runtime.shutdown_background();
     match outcome {
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         Err(error) => failed(&error),
     }
 }
+
 fn failed(error: &dyn std::error::Error) -> ExitCode {
     eprintln!("millstream-broker: {error}");
     ExitCode::FAILURE
