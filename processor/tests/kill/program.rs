@@ -36,8 +36,14 @@ impl Program {
         Self { child, output, lines: Vec::new() }
     }
 
+    /// Whether it has ended; all that it has said is known then.
     pub(crate) fn has_ended(&mut self) -> bool {
-        self.child.try_wait().expect("it is our child").is_some()
+        let ended = self.child.try_wait().expect("it is our child").is_some();
+        if ended {
+            // Its last lines may still be in the pipes, which its end has closed.
+            self.lines.extend(self.output.iter());
+        }
+        ended
     }
 
     /// Lets it close: commits, leaves the group.
