@@ -9,6 +9,9 @@ use millstream_protocol::{TopicName, TopicPartition};
 use std::collections::BTreeSet;
 
 /// Kafka's `cooperative-sticky`.
+///
+/// Members that want different topics may never settle, as with Kafka's own class: some groups hand a few partitions back and forth
+/// in every round. Groups whose members want the same topics settle after two.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct CooperativeSticky {
