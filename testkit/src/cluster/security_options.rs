@@ -20,8 +20,12 @@ impl TestClusterBuilder {
         self.users.push((name.to_owned(), password.to_owned()));
         self
     }
-    /// Clients authenticate by SASL, with one of these mechanisms: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER (with unsecured
-    /// tokens). Kafka's `sasl.enabled.mechanisms`; the options of OAUTHBEARER's validator are read from `sasl.jaas.config`.
+    /// Clients authenticate by SASL, with one of these mechanisms: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER. Kafka's
+    /// `sasl.enabled.mechanisms`.
+    ///
+    /// OAUTHBEARER takes unsecured tokens, by the rules in `sasl.jaas.config`; once it has keys, by the options
+    /// `millstream.oauthbearer.secret` (HS256, HS384, HS512) and `millstream.oauthbearer.public.key` (a PEM; RS256, RS384, RS512), only
+    /// tokens that these have signed, with what `sasl.oauthbearer.expected.audience` and `.issuer` ask for.
     pub fn sasl(mut self, mechanisms: &[&str]) -> Self {
         self.uses_sasl = true;
         self.config("sasl.enabled.mechanisms", &mechanisms.join(","))

@@ -36,7 +36,7 @@ pub(crate) struct SecuritySettings {
     pub(crate) client_auth: ClientAuth,
     /// `ssl.principal.mapping.rules`.
     pub(crate) mapping: Mapping,
-    /// From `sasl.jaas.config`.
+    /// From `sasl.jaas.config`, and for signed tokens.
     pub(crate) oauth: Rules,
 }
 
@@ -75,8 +75,8 @@ impl SecuritySettings {
             "authorizer.class.name" => self.has_authorizer = authorizer(value)?,
             "ssl.client.auth" => self.client_auth = client_auth(value).ok_or_else(|| wrong(key, value))?,
             "ssl.principal.mapping.rules" => self.mapping = Mapping::parse(value)?,
-            "sasl.jaas.config" => self.oauth = Rules::from_options(&jaas::options(value))?,
-            _ => return Ok(false),
+            "sasl.jaas.config" => self.oauth.take_options(&jaas::options(value))?,
+            _ => return self.oauth.set(key, value),
         }
         Ok(true)
     }

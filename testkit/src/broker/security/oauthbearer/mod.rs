@@ -1,5 +1,7 @@
-//! OAUTHBEARER (RFC 7628) with unsecured tokens, as Kafka's unsecured validator takes them: for tests, since anybody can write one.
+//! OAUTHBEARER (RFC 7628). With unsecured tokens, as Kafka's unsecured validator takes them: for tests, since anybody can write one. Where keys
+//! are given, with tokens that one of them has signed, and no others.
 
+mod keys;
 mod message;
 mod rules;
 mod token;

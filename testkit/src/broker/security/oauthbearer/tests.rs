@@ -70,7 +70,8 @@ fn scopes_and_other_claims_are_asked_for_by_options() {
         ("unsecuredValidatorPrincipalClaimName", "who"),
         ("unsecuredValidatorAllowableClockSkewMs", "2000"),
     ];
-    let rules = Rules::from_options(&options.map(|(name, value)| (name.to_owned(), value.to_owned())).into()).unwrap();
+    let mut rules = Rules::default();
+    rules.take_options(&options.map(|(name, value)| (name.to_owned(), value.to_owned())).into()).unwrap();
     let judge = |claims: &str| judge(&rules, r#"{"alg":"none"}"#, claims);
     assert_eq!(judge(r#"{"who":"bob","exp":999,"scope":["write","read","x"]}"#), Ok("bob".to_owned()));
     let missing = Err(r#"{"status":"insufficient_scope","scope":"read write"}"#.to_owned());
@@ -84,4 +85,59 @@ fn an_authorization_id_is_the_tokens_principal_or_none() {
     bytes.splice(2..2, *b"a=bob");
     let refused = Server::default().handle(&bytes, &Rules::default(), Timestamp::from_millis(0));
     assert!(matches!(refused, Err(Refusal::Told(reason)) if reason.contains("(bob)")));
+}
+
+/// Who a token names at 1000 s, if it is taken.
+fn taken(options: &[(&str, &str)], token: &str) -> Option<String> {
+    let mut rules = Rules::default();
+    for (key, value) in options {
+        assert!(rules.set(key, value).unwrap(), "{key}");
+    }
+    let now = Timestamp::from_millis(1_000_000);
+    let message = format!("n,,\u{1}auth=Bearer {token}\u{1}\u{1}");
+    let step = Server::default().handle(message.as_bytes(), &rules, now).unwrap();
+    step.accepted.map(|accepted| accepted.user)
+}
+const SECRET: (&str, &str) = ("millstream.oauthbearer.secret", "a secret");
+const ALICE: Option<&str> = Some("alice");
+
+/// Signed by openssl.
+#[test]
+fn tokens_are_taken_whose_signature_is_made_by_the_secret() {
+    for token in include_str!("signed.txt").lines().filter(|line| line.starts_with("eyJhbGciOiJIUz")) {
+        assert_eq!(taken(&[SECRET], token).as_deref(), ALICE);
+        assert_eq!(taken(&[("millstream.oauthbearer.secret", "another")], token), None);
+        assert_eq!(taken(&[], token), None, "without a key nobody can tell");
+        let (signed, _) = token.rsplit_once('.').unwrap();
+        assert_eq!(taken(&[SECRET], &format!("{signed}.")), None);
+    }
+    let unsecured = [r#"{"alg":"none"}"#, r#"{"sub":"alice","exp":1001}"#].map(|part| URL_SAFE_NO_PAD.encode(part));
+    assert_eq!(taken(&[SECRET], &format!("{}.", unsecured.join("."))), None, "who has a key wants a signature");
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn tokens_are_taken_whose_signature_is_made_by_the_key() {
+    let key = ("millstream.oauthbearer.public.key", include_str!("signed.txt"));
+    let tokens: Vec<&str> = key.1.lines().filter(|line| line.starts_with("eyJhbGciOiJSUz")).collect();
+    assert_eq!(tokens.len(), 3);
+    for token in tokens {
+        assert_eq!(taken(&[key], token).as_deref(), ALICE);
+        assert_eq!(taken(&[SECRET], token), None, "a secret is no such key");
+        let other = token.replace("eyJhbGciOiJSUzI1NiJ9", "eyJhbGciOiJSUzM4NCJ9");
+        assert_eq!(taken(&[key], &other).is_some(), other == token, "the algorithm is part of what is signed");
+    }
+    let wrong = Rules::default().set(key.0, "no key").unwrap_err();
+    assert_eq!(wrong, "the public key for OAUTHBEARER is no RSA key in PEM");
+}
+
+#[test]
+fn issuer_and_audience_are_asked_for_by_options() {
+    let token = include_str!("signed.txt").lines().find(|line| line.starts_with("eyJhbGciOiJIUz")).unwrap();
+    let taken = |key, value| taken(&[SECRET, (key, value)], token).is_some();
+    assert!(taken("sasl.oauthbearer.expected.audience", "mail, kafka"));
+    assert!(!taken("sasl.oauthbearer.expected.audience", "mail"));
+    assert!(taken("sasl.oauthbearer.expected.issuer", "joe"));
+    assert!(!taken("sasl.oauthbearer.expected.issuer", "jim"));
+    assert!(!taken("sasl.oauthbearer.sub.claim.name", "nobody"));
 }
