@@ -50,7 +50,7 @@ impl Features {
             let Some((lowest, highest)) = release.levels(feature.name, (feature.lowest, feature.highest)) else {
                 return false;
             };
-            let level = feature.level.min(highest);
+            let level = if release.finalizes(feature.name) { feature.level.min(highest) } else { 0 };
             *feature = Feature { name: feature.name, lowest, highest, level };
             true
         });

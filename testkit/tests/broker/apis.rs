@@ -20,6 +20,16 @@ async fn features_in_force_are_told() {
 }
 
 #[tokio::test]
+async fn features_from_level_zero_on_are_told_to_newer_clients_only() {
+    let cluster = TestCluster::start().await;
+    let told = |version| {
+        let response = Connection::to(&cluster, 0).call(version, &ApiVersionsRequest::default());
+        (response.supported_features.len(), response.finalized_features.len())
+    };
+    assert_eq!((told(3), told(4)), ((1, 5), (5, 5)));
+}
+
+#[tokio::test]
 async fn an_unknown_version_of_api_versions_is_refused_in_the_oldest_layout() {
     let cluster = TestCluster::start().await;
     let mut connection = Connection::to(&cluster, 0);

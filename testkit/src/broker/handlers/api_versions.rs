@@ -1,5 +1,7 @@
-//! ApiVersions: what this broker serves, and the features in force. A version that it does not know is refused in the layout of version 0,
-//! with the range of ApiVersions itself.
+//! ApiVersions: what this broker serves, and the features in force. A version that it does not know is refused in the layout of version 0, with
+//! the range of ApiVersions itself.
+//!
+//! Versions 0 to 5. Left out: nothing.
 
 use super::{Handler, all_versions, versions};
 use crate::broker::Broker;
@@ -12,6 +14,7 @@ use millstream_protocol::{ApiKey, ErrorCode, frame};
 
 /// From this version on features are told.
 const FEATURES_SINCE: i16 = 3;
+const LEVEL_ZERO_SINCE: i16 = 4;
 
 pub(super) struct ApiVersions;
 
@@ -25,8 +28,10 @@ impl Handler for ApiVersions {
         }
         let features = broker.features.all();
         let finalized = features.iter().filter(|feature| feature.level > 0).map(finalized_feature).collect();
+        // Older clients refuse a lowest level of zero (KAFKA-17011): they are not told of such a feature.
+        let is_told = |feature: &&Feature| feature.lowest > 0 || call.version >= LEVEL_ZERO_SINCE;
         Answer::Reply(
-            apis.with_supported_features(features.iter().map(supported_feature).collect())
+            apis.with_supported_features(features.iter().filter(is_told).map(supported_feature).collect())
                 .with_finalized_features(finalized)
                 .with_finalized_features_epoch(broker.features.epoch),
         )

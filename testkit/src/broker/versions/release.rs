@@ -18,6 +18,9 @@ pub(crate) struct UnknownRelease(String);
 /// JoinGroup lost its two oldest versions in 4.0 and got them back in 4.1 (KAFKA-19444).
 const JOIN_GROUP_OF_4_0: VersionRange = VersionRange::new(2, 9);
 
+/// A feature that 4.0 knew, and 4.1 switched on.
+const ELIGIBLE_REPLICAS: &str = "eligible.leader.replicas.version";
+
 impl Release {
     pub(super) const FIRST: Self = Self(0);
 
@@ -46,11 +49,15 @@ impl Release {
         match feature {
             "metadata.version" => self.metadata_versions().or_else(|| since("4.4")),
             "kraft.version" => since("3.9"),
-            "group.version" | "transaction.version" => since("4.0"),
-            "eligible.leader.replicas.version" | "share.version" => since("4.1"),
+            "group.version" | "transaction.version" | ELIGIBLE_REPLICAS => since("4.0"),
+            "share.version" => since("4.1"),
             "streams.version" => since("4.2"),
             _ => since("4.4"),
         }
+    }
+    /// Whether a new cluster of its brokers has a feature in force.
+    pub(crate) fn finalizes(self, feature: &str) -> bool {
+        feature != ELIGIBLE_REPLICAS || self.is_since("4.1")
     }
     /// Levels of `metadata.version`; the lowest rose to that of 3.3 with 4.0.
     fn metadata_versions(self) -> Option<(i16, i16)> {
