@@ -1,4 +1,6 @@
 //! AddOffsetsToTxn: a group's offsets are part of the transaction from here on.
+//!
+//! Versions 0 to 4. Left out: nothing.
 
 use super::{Handler, code_of};
 use crate::broker::Broker;

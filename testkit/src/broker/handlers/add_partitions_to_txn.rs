@@ -1,4 +1,6 @@
 //! AddPartitionsToTxn: versions 0 to 3 from clients, 4 and 5 batched from brokers, verification included.
+//!
+//! Versions 0 to 5. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

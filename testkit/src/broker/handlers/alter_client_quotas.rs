@@ -1,4 +1,6 @@
 //! AlterClientQuotas (KIP-546): each entity by itself.
+//!
+//! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! AlterConfigs, the older way: the options of a topic, broker, group or subscription to clients' metrics are replaced as a whole.
+//!
+//! Versions 0 to 2. Left out: nothing.
 
 use super::Handler;
 use super::altering::{Alteration, Change, Mode, Operation, alter};

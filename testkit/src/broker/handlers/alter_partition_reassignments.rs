@@ -1,5 +1,7 @@
-//! AlterPartitionReassignments (KIP-455), versions 0 and 1: moves partitions to other nodes, or takes a move back. Added replicas fetch all at
-//! once, unless a test holds them; then the move is done.
+//! AlterPartitionReassignments (KIP-455): moves partitions to other nodes, or takes a move back. Added replicas fetch all at once, unless a
+//! test holds them; then the move is done.
+//!
+//! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! AlterReplicaLogDirs: each broker has one directory, in memory, so that there is nowhere else to move a replica to.
+//!
+//! Versions 1 to 2. Left out: moves, since there is nowhere to go.
 
 use super::Handler;
 use super::describe_log_dirs::DIRECTORY;

@@ -1,5 +1,7 @@
 //! AlterUserScramCredentials (KIP-554): makes, changes and removes what SCRAM goes by. Nothing of a user is changed when anything asked for
 //! that user is wrong.
+//!
+//! Version 0. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

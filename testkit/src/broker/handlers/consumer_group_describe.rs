@@ -1,4 +1,6 @@
 //! ConsumerGroupDescribe (KIP-848): epochs, members, what they have and are to have. Version 1 tells members of the classic protocol apart.
+//!
+//! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
 use super::describe_groups::OPERATIONS;

@@ -1,4 +1,6 @@
-//! ConsumerGroupHeartbeat (KIP-848): joins, stays in, leaves, in versions 0 (the broker gives the member its id) and 1.
+//! ConsumerGroupHeartbeat (KIP-848): joins, stays in, leaves; in version 0 the broker gives the member its id.
+//!
+//! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! CreateAcls: literal and prefixed patterns; each rule alone.
+//!
+//! Versions 1 to 3. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! CreatePartitions: more partitions for a topic.
+//!
+//! Versions 0 to 3. Left out: nothing.
 
 use super::Handler;
 use super::create_topics::{Refusal, check_replicas};

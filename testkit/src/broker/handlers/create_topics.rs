@@ -1,4 +1,6 @@
-//! CreateTopics: validation as Kafka's controller does it, by any node. Left out: NOT_CONTROLLER (KRaft brokers forward).
+//! CreateTopics: validation as Kafka's controller does it, by any node.
+//!
+//! Versions 2 to 7. Left out: NOT_CONTROLLER (KRaft brokers forward).
 
 use super::Handler;
 use crate::broker::Broker;

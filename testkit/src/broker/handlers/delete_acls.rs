@@ -1,4 +1,6 @@
 //! DeleteAcls: removes what each filter matches, and tells what it was.
+//!
+//! Versions 1 to 3. Left out: nothing.
 
 use super::Handler;
 use super::create_acls::NO_AUTHORIZER;

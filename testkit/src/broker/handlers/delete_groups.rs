@@ -1,4 +1,6 @@
 //! DeleteGroups: groups without members.
+//!
+//! Versions 0 to 3. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! DeleteRecords: the log starts later; −1 means at the high watermark.
+//!
+//! Versions 0 to 2. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! DeleteTopics: by name, from version 6 on by id too.
+//!
+//! Versions 1 to 6. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! DescribeAcls: the rules that a filter matches, by resource.
+//!
+//! Versions 1 to 3. Left out: nothing.
 
 use super::Handler;
 use super::create_acls::NO_AUTHORIZER;

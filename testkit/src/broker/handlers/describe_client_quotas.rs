@@ -1,4 +1,6 @@
 //! DescribeClientQuotas (KIP-546): the entities that a filter matches.
+//!
+//! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
 use super::create_topics::Refusal;

@@ -1,4 +1,6 @@
-//! DescribeCluster: nodes and controller. Left out: the controllers' own endpoints (endpoint type 2).
+//! DescribeCluster: nodes and controller.
+//!
+//! Versions 0 to 2. Left out: the controllers' own endpoints (endpoint type 2).
 
 use super::Handler;
 use super::metadata::CLUSTER_OPERATIONS;

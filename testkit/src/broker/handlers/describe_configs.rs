@@ -1,5 +1,6 @@
-//! DescribeConfigs: topics, brokers, loggers, groups and subscriptions to clients' metrics, with synonyms. Left out: the sentences of
-//! documentation.
+//! DescribeConfigs: topics, brokers, loggers, groups and subscriptions to clients' metrics, with synonyms.
+//!
+//! Versions 1 to 4. Left out: the sentences of documentation.
 
 use super::Handler;
 use super::create_topics::Refusal;

@@ -1,4 +1,6 @@
 //! DescribeGroups: classic groups, their members, what these told the assignor and got from it.
+//!
+//! Versions 0 to 6. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

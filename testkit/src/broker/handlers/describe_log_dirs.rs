@@ -1,4 +1,6 @@
 //! DescribeLogDirs: one directory, in memory. Sizes are those of the batches.
+//!
+//! Versions 1 to 5. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

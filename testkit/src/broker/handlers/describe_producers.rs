@@ -1,4 +1,6 @@
 //! DescribeProducers: who has written to a partition, and whose transaction is open there.
+//!
+//! Version 0. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

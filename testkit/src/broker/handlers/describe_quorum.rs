@@ -1,4 +1,6 @@
 //! DescribeQuorum (KIP-595, KIP-836, KIP-853): the brokers are the controllers, and all have what the leader has.
+//!
+//! Versions 0 to 2. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

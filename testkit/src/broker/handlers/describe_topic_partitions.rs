@@ -1,4 +1,6 @@
 //! DescribeTopicPartitions (KIP-966): topics page by page, with the replicas that may lead besides those in sync.
+//!
+//! Version 0. Left out: nothing.
 
 use super::Handler;
 use super::metadata::{TOPIC_OPERATIONS, wire_ids};

@@ -1,4 +1,6 @@
 //! DescribeUserScramCredentials (KIP-554): who can authenticate by SCRAM, with how many iterations.
+//!
+//! Version 0. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
-//! ElectLeaders, versions 0 to 2: preferred (KIP-183) and unclean (KIP-460) elections, by any node (brokers forward to the controller).
+//! ElectLeaders: preferred (KIP-183) and unclean (KIP-460) elections, by any node (brokers forward to the controller).
+//!
+//! Versions 0 to 2. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

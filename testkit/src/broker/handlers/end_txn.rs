@@ -1,4 +1,6 @@
 //! EndTxn: commit or abort. From version 5 on (KIP-890) the answer names the producer id and epoch of the next transaction.
+//!
+//! Versions 0 to 5. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

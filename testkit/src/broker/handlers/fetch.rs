@@ -1,5 +1,6 @@
-//! Fetch, versions 4 to 18: sessions, long polls, read_committed, followers and racks, whole batches (Kafka may cut the last one). Left out:
-//! fetches of other brokers.
+//! Fetch: sessions, long polls, read_committed, followers and racks, whole batches (Kafka may cut the last one).
+//!
+//! Versions 4 to 18. Left out: fetches of other brokers.
 
 use super::Handler;
 use crate::broker::Broker;

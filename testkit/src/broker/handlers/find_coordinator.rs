@@ -1,4 +1,6 @@
-//! FindCoordinator: single and batched, for groups (0) and transactional ids (1). Left out: share groups (2).
+//! FindCoordinator: single and batched, for groups (0) and transactional ids (1).
+//!
+//! Versions 0 to 6. Left out: share groups (2).
 
 use super::Handler;
 use crate::broker::Broker;

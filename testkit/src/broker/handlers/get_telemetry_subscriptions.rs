@@ -1,4 +1,6 @@
 //! GetTelemetrySubscriptions (KIP-714): which metrics a client is to report, as the subscriptions that match it say.
+//!
+//! Version 0. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! Heartbeat: members of the classic protocol, in a group of either.
+//!
+//! Versions 0 to 4. Left out: nothing.
 
 use super::{Handler, code_of};
 use crate::broker::Broker;

@@ -1,5 +1,7 @@
 //! IncrementalAlterConfigs (KIP-339): single options of topics, brokers, loggers, groups and subscriptions to clients' metrics are set,
 //! deleted, appended to or subtracted from.
+//!
+//! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
 use super::altering::{Alteration, Change, Mode, Operation, alter};

@@ -1,4 +1,6 @@
-//! InitProducerId: ids with and without a transactional id; fencing; KIP-360's bumps. Left out: two-phase commit (KIP-939).
+//! InitProducerId: ids with and without a transactional id; fencing; KIP-360's bumps.
+//!
+//! Versions 0 to 5. Left out: two-phase commit (KIP-939), and version 6, which has it.
 
 use super::Handler;
 use crate::broker::Broker;

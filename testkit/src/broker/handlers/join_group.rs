@@ -1,4 +1,6 @@
 //! JoinGroup: members of the classic protocol, in a group of either (KIP-848's online migration).
+//!
+//! Versions 0 to 9. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

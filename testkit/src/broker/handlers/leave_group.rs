@@ -1,4 +1,6 @@
-//! LeaveGroup: one member (up to version 2) or several, by member id or instance id. The reason (KIP-800) is read and dropped.
+//! LeaveGroup: one member (up to version 2) or several, by member id or instance id.
+//!
+//! Versions 0 to 5. Left out: the reason (KIP-800), which is read and dropped.
 
 use super::{Handler, code_of};
 use crate::broker::Broker;

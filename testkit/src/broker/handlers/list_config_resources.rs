@@ -1,4 +1,6 @@
 //! ListConfigResources (KIP-1142): what has options, by kind. Version 0 asks for subscriptions to clients' metrics alone.
+//!
+//! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

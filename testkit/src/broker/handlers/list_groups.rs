@@ -1,4 +1,6 @@
 //! ListGroups: those that this node coordinates, filtered by state (KIP-518) and type (KIP-848).
+//!
+//! Versions 0 to 5. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,5 +1,7 @@
-//! ListOffsets, versions 1 to 11: latest (−1), earliest (−2), newest timestamp (−3), the first record not older than a time. Earliest local (−4),
-//! latest tiered (−5) and earliest pending upload (−6) are answered as without tiered storage.
+//! ListOffsets: latest (−1), earliest (−2), newest timestamp (−3), the first record not older than a time. Earliest local (−4), latest tiered
+//! (−5) and earliest pending upload (−6) are answered as without tiered storage.
+//!
+//! Versions 1 to 11. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
-//! ListPartitionReassignments (KIP-455), version 0: the moves under way.
+//! ListPartitionReassignments (KIP-455): the moves under way.
+//!
+//! Version 0. Left out: nothing.
 
 use super::Handler;
 use super::metadata::wire_ids;

@@ -1,5 +1,7 @@
-//! Metadata, versions 0 to 13: nodes, topics by name or id, who leads and who is in sync. A topic that is made because it was asked for is there at once, where
+//! Metadata: nodes, topics by name or id, who leads and who is in sync. A topic that is made because it was asked for is there at once, where
 //! Kafka first answers with an error.
+//!
+//! Versions 0 to 13. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

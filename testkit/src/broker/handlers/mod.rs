@@ -1,4 +1,4 @@
-//! One file per API, whose head says what of it is left out. Versions are those that the protocol package speaks, unless the file says so.
+//! One file per API, whose head says which versions it serves and what of it is left out. Left out of all: throttle times, which are zero.
 
 mod add_offsets_to_txn;
 mod add_partitions_to_txn;

@@ -1,4 +1,6 @@
 //! OffsetCommit: members of either protocol, and whoever only keeps offsets.
+//!
+//! Versions 2 to 10. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! OffsetDelete (KIP-496): offsets of topics that no member is subscribed to.
+//!
+//! Version 0. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,5 +1,7 @@
 //! OffsetFetch: one group (up to version 7) or several; all partitions or some; with `require_stable` a partition whose offset an open
 //! transaction is about to change is answered with UNSTABLE_OFFSET_COMMIT.
+//!
+//! Versions 1 to 10. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

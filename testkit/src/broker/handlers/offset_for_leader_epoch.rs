@@ -1,4 +1,6 @@
 //! OffsetForLeaderEpoch (KIP-320): where an epoch ends.
+//!
+//! Versions 2 to 4. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

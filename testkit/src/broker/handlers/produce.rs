@@ -1,5 +1,6 @@
-//! Produce, versions 3 to 13: one batch (magic 2) per partition. `acks=all` is answered when all in-sync replicas have it. Left out: nothing that
-//! a client sees; throttling is a later issue's.
+//! Produce: one batch (magic 2) per partition. `acks=all` is answered when all in-sync replicas have it.
+//!
+//! Versions 3 to 13. Left out: message formats before magic 2, as in Kafka 4.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! PushTelemetry (KIP-714): metrics are taken in and dropped, as by a broker without a reporter that wants them.
+//!
+//! Version 0. Left out: what becomes of the metrics.
 
 use super::Handler;
 use super::get_telemetry_subscriptions::MAX_BYTES;

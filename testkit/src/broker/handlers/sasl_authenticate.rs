@@ -1,4 +1,6 @@
 //! SaslAuthenticate: one token of an exchange. A refusal is told after `connection.failed.authentication.delay.ms`, and ends the connection.
+//!
+//! Versions 0 to 2. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

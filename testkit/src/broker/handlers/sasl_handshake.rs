@@ -1,5 +1,7 @@
 //! SaslHandshake: chooses a mechanism. Version 0 means that tokens come bare, 1 that they come in SaslAuthenticate. Also begins another
 //! authentication on a connection whose session has an end (KIP-368).
+//!
+//! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

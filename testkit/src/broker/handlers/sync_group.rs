@@ -1,4 +1,6 @@
 //! SyncGroup: members of the classic protocol, in a group of either.
+//!
+//! Versions 0 to 5. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -73,3 +73,31 @@ fn every_api_that_is_served_asks_for_kafkas_rights() {
     }
     assert_eq!(NEEDS.len(), SERVED.len());
 }
+
+/// `ListOffsets` as `list_offsets`.
+fn file_name(api: &str) -> String {
+    let mut name = String::new();
+    for letter in api.chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    format!("{name}.rs")
+}
+
+#[test]
+fn every_handlers_head_says_its_versions_and_what_is_left_out() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/broker/handlers");
+    for api in SERVED {
+        let text = std::fs::read_to_string(folder.join(file_name(api.name()))).unwrap();
+        let head: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
+        let head = head.join(" ");
+        let range = served(*api).unwrap();
+        let versions = match range.min() == range.max() {
+            true => format!("Version {}. Left out: ", range.min()),
+            false => format!("Versions {} to {}. Left out: ", range.min(), range.max()),
+        };
+        assert!(head.starts_with(api.name()) && head.contains(&versions), "{api}: {versions}: {head}");
+    }
+}

@@ -1,4 +1,6 @@
 //! TxnOffsetCommit: offsets that count when the transaction commits. From version 5 on it adds the group to the transaction (KIP-890).
+//!
+//! Versions 0 to 6. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! UnregisterBroker (KIP-500): a broker that is down is forgotten.
+//!
+//! Version 0. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! UpdateFeatures (KIP-584): all of the request or nothing. What the broker does follows the new levels at once.
+//!
+//! Versions 0 to 2. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;

@@ -1,4 +1,6 @@
 //! WriteTxnMarkers, as an administrator sends it to end a transaction that hangs (KIP-664).
+//!
+//! Versions 1 to 2. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;
