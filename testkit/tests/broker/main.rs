@@ -15,8 +15,12 @@ mod looking;
 mod offsets;
 mod producing;
 mod replication;
+mod recreated;
 mod sasl;
 #[cfg(feature = "tls")]
+#[path = "../services/mod.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
+mod services;
 mod tls;
 mod topics;
 mod topology;

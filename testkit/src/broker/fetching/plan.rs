@@ -4,6 +4,7 @@ use crate::broker::Broker;
 use crate::broker::authorizer::{Guard, Operation, Rights};
 use crate::broker::call::Call;
 use crate::broker::log::{Isolation, Slice};
+use crate::broker::topics::Topics;
 use crate::broker::topics::partition::Partition;
 use crate::broker::topics::topic::Topic;
 use millstream_protocol::messages::fetch_response::{
@@ -25,6 +26,8 @@ const ENDPOINTS_SINCE: i16 = 16;
 pub(crate) struct Want {
     pub(crate) topic: TopicName,
     pub(crate) topic_id: Uuid,
+    /// The name that the id had when it was first known.
+    pub(crate) named: Option<StrBytes>,
     pub(crate) partition: i32,
     pub(crate) offset: i64,
     pub(crate) leader_epoch: i32,
@@ -38,13 +41,24 @@ impl Want {
     pub(crate) fn is_same(&self, topic: &TopicName, topic_id: Uuid, partition: i32) -> bool {
         self.partition == partition && self.topic_id == topic_id && (!topic_id.is_nil() || self.topic == *topic)
     }
+    /// Notes the name of an id, as soon as there is one.
+    pub(crate) fn learn_name(&mut self, topics: &Topics) {
+        if self.named.is_none() {
+            self.named = topics.name_of(self.topic_id).cloned();
+        }
+    }
+    /// The topic's name, under which it is looked for: an id that once was known is a name from then on.
+    fn name(&self) -> Result<&str, ErrorCode> {
+        let name = if self.topic_id.is_nil() { Some(self.topic.as_str()) } else { self.named.as_deref() };
+        name.ok_or(ErrorCode::UNKNOWN_TOPIC_ID)
+    }
     pub(crate) fn find<'b>(&self, broker: &'b Broker) -> Result<(&'b Topic, &'b Partition), ErrorCode> {
-        let topic = if self.topic_id.is_nil() {
-            broker.topics.find(self.topic.as_str()).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?
-        } else {
-            broker.topics.find_id(self.topic_id).ok_or(ErrorCode::UNKNOWN_TOPIC_ID)?
-        };
+        let topic = broker.topics.find(self.name()?).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
         let partition = topic.partition(self.partition).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
+        if !self.topic_id.is_nil() && self.topic_id != topic.id {
+            // The topic was made anew meanwhile.
+            return Err(ErrorCode::INCONSISTENT_TOPIC_ID);
+        }
         Ok((topic, partition))
     }
 }
@@ -106,12 +120,7 @@ impl Broker {
         if may_read { Ok(partition) } else { Err(ErrorCode::OFFSET_OUT_OF_RANGE) }
     }
     fn check_right(&self, plan: &Plan, want: &Want) -> Result<(), ErrorCode> {
-        let name = if want.topic_id.is_nil() {
-            want.topic.as_str()
-        } else {
-            self.topics.name_of(want.topic_id).ok_or(ErrorCode::UNKNOWN_TOPIC_ID)?
-        };
-        let may = Rights::new(self, &plan.call, FetchRequest::NEEDS).may_topic(Operation::Read, name);
+        let may = Rights::new(self, &plan.call, FetchRequest::NEEDS).may_topic(Operation::Read, want.name()?);
         if may { Ok(()) } else { Err(ErrorCode::TOPIC_AUTHORIZATION_FAILED) }
     }
     /// Answers a fetch with what there is.

@@ -1,6 +1,7 @@
 //! Fetch sessions (KIP-227): the broker remembers what a client wants, requests and answers carry only what changes.
 
 use super::plan::{Session, Want};
+use crate::broker::topics::Topics;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::fetch_request::{FetchRequest, FetchTopic};
@@ -45,19 +46,20 @@ impl FetchSessions {
         &mut self,
         request: &FetchRequest,
         uses_ids: bool,
+        topics: &Topics,
     ) -> Result<(Vec<Want>, Session), ErrorCode> {
         match request.session_epoch {
             FINAL_EPOCH => {
                 self.open.remove(&request.session_id);
-                Ok((wants(&request.topics), Session::None))
+                Ok((wants(&request.topics, topics), Session::None))
             }
             INITIAL_EPOCH => {
                 self.open.remove(&request.session_id);
-                let wants = wants(&request.topics);
+                let wants = wants(&request.topics, topics);
                 let session = self.begin(&wants, uses_ids);
                 Ok((wants, session))
             }
-            epoch => self.resume(request, epoch, uses_ids),
+            epoch => self.resume(request, epoch, uses_ids, topics),
         }
     }
     fn begin(&mut self, wants: &[Want], uses_ids: bool) -> Session {
@@ -83,6 +85,7 @@ impl FetchSessions {
         request: &FetchRequest,
         epoch: i32,
         uses_ids: bool,
+        topics: &Topics,
     ) -> Result<(Vec<Want>, Session), ErrorCode> {
         let session = self.open.get_mut(&request.session_id).ok_or(ErrorCode::FETCH_SESSION_ID_NOT_FOUND)?;
         if session.epoch != epoch {
@@ -92,7 +95,8 @@ impl FetchSessions {
             return Err(ErrorCode::FETCH_SESSION_TOPIC_ID_ERROR);
         }
         session.forget(request);
-        session.learn(wants(&request.topics));
+        session.learn(wants(&request.topics, topics));
+        session.partitions.iter_mut().for_each(|each| each.want.learn_name(topics));
         self.uses += 1;
         session.last_used = self.uses;
         session.epoch = epoch.checked_add(1).unwrap_or(1);
@@ -135,7 +139,7 @@ impl OpenSession {
         for want in wants {
             match self.partitions.iter_mut().find(|each| each.want.is_same(&want.topic, want.topic_id, want.partition))
             {
-                Some(known) => known.want = want,
+                Some(known) => known.want = Want { named: known.want.named.take(), ..want },
                 None => self.partitions.push(Remembered { want, told: None }),
             }
         }
@@ -164,12 +168,13 @@ impl OpenSession {
     }
 }
 
-fn wants(topics: &[FetchTopic]) -> Vec<Want> {
+fn wants(asked: &[FetchTopic], topics: &Topics) -> Vec<Want> {
     let of = |topic: &FetchTopic| {
         let (name, topic_id) = (topic.topic.clone(), topic.topic_id);
         let want = move |partition: &millstream_protocol::messages::fetch_request::FetchPartition| Want {
             topic: name.clone(),
             topic_id,
+            named: topics.name_of(topic_id).cloned(),
             partition: partition.partition,
             offset: partition.fetch_offset,
             leader_epoch: partition.current_leader_epoch,
@@ -179,5 +184,5 @@ fn wants(topics: &[FetchTopic]) -> Vec<Want> {
         };
         topic.partitions.iter().map(want).collect::<Vec<_>>()
     };
-    topics.iter().flat_map(of).collect()
+    asked.iter().flat_map(of).collect()
 }

@@ -18,7 +18,8 @@ pub(super) struct Fetch;
 impl Handler for Fetch {
     type Request = FetchRequest;
     fn handle(broker: &mut Broker, call: &Call, request: FetchRequest) -> Answer<FetchResponse> {
-        let (mut wants, session) = match broker.fetch_sessions.resolve(&request, call.version >= IDS_SINCE) {
+        let resolved = broker.fetch_sessions.resolve(&request, call.version >= IDS_SINCE, &broker.topics);
+        let (mut wants, session) = match resolved {
             Ok(resolved) => resolved,
             Err(code) => return Answer::Reply(FetchResponse { error_code: code.get(), ..FetchResponse::default() }),
         };
