@@ -1,5 +1,6 @@
 //! Features that the cluster has agreed on (KIP-584): which there are, which levels are known, which is in force.
 
+use super::transactions::transaction::Edition;
 use super::versions::Release;
 use millstream_protocol::ErrorCode;
 
@@ -73,6 +74,10 @@ impl Features {
     /// Which protocol transactions follow: 2 is KIP-890's.
     pub(crate) fn transaction_version(&self) -> i16 {
         self.level("transaction.version")
+    }
+    /// In which edition the coordinator ends transactions by itself.
+    pub(crate) fn edition(&self) -> Edition {
+        if self.transaction_version() >= 2 { Edition::Second } else { Edition::First }
     }
     /// Whether a feature may be brought to a level; says what is wrong in Kafka's words.
     pub(crate) fn check(&self, name: &str, level: i16, change: Change, node: i32) -> Result<(), (ErrorCode, String)> {

@@ -4,6 +4,7 @@
 mod authorizer;
 mod call;
 mod configs;
+mod coordinating;
 mod faults;
 mod features;
 mod fetching;
@@ -52,12 +53,11 @@ use fetching::waits::FetchWaits;
 use groups::Groups;
 use millstream_protocol::frame;
 use millstream_protocol::messages::{Request, StrBytes, Uuid};
-use millstream_protocol::{NodeId, Timestamp};
 use producing::waits::ProduceWaits;
 use quotas::Quotas;
 use security::{Gate, Security};
 use timers::{TimerKey, Timers};
-use topics::{OFFSETS_TOPIC, TRANSACTIONS_TOPIC, Topics};
+use topics::Topics;
 use transactions::Transactions;
 use versions::Versions;
 
@@ -118,7 +118,7 @@ impl Broker {
             replies: Vec::new(),
             settings,
         };
-        broker.arm_retention();
+        broker.arm_chores();
         broker
     }
     /// Takes a request in: a frame without its size. A connection sends the next one only when this one has its reply.
@@ -138,7 +138,7 @@ impl Broker {
             match key {
                 TimerKey::Produce(connection) => self.handle_produce_time(connection),
                 TimerKey::Replicas(key) => self.handle_replica_time(key),
-                TimerKey::Retention => self.handle_retention_time(),
+                TimerKey::Chore(chore) => self.handle_chore_time(chore),
                 TimerKey::Session(node) => self.handle_session_time(node),
                 TimerKey::Fetch(connection) => self.complete_fetch(connection),
                 TimerKey::LastWords(connection) => self.say_last_words(connection),
@@ -216,29 +216,6 @@ impl Broker {
     fn unique_uuid(&mut self) -> Uuid {
         self.names_given += 1;
         Uuid::from_u64_pair(self.seed, (1 << 63) | self.names_given)
-    }
-    /// Whether this node answers for a group.
-    fn is_coordinator(&self, node: NodeId, group: &str) -> bool {
-        self.coordinator(OFFSETS_TOPIC, group).is_some_and(|coordinator| coordinator.id == node)
-    }
-    /// Whether this node answers for a transactional id.
-    fn is_transaction_coordinator(&self, node: NodeId, id: &str) -> bool {
-        self.coordinator(TRANSACTIONS_TOPIC, id).is_some_and(|coordinator| coordinator.id == node)
-    }
-    /// Who answers for a key: who was chosen for it, or who leads the partition of the internal topic to which it belongs. As long as there
-    /// is no such topic, it is who would lead it.
-    fn coordinator(&self, internal_topic: &str, key: &str) -> Option<&Node> {
-        if let Some(chosen) = self.nodes.chosen_coordinator(key) {
-            return Some(chosen);
-        }
-        let partitions = self.settings.partitions_of(internal_topic);
-        let Some(topic) = self.topics.find(internal_topic) else {
-            let factor = usize::try_from(self.settings.default_replication_factor).unwrap_or(1);
-            let replicas = self.nodes.replicas(internal_topic, java_hash::partition_for(key, partitions), factor);
-            return replicas.into_iter().find(|id| self.nodes.is_up(*id)).and_then(|id| self.nodes.find(id));
-        };
-        let partition = topic.partitions.get(java_hash::partition_for(key, topic.partitions.len()))?;
-        self.nodes.find(partition.leader?).filter(|node| node.is_up)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The broker's options, by Kafka's keys. Those that begin with `millstream.` are the test kit's own.
 
+use super::configs::options;
 use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
 use super::security::settings::SecuritySettings;
@@ -32,6 +33,11 @@ pub(crate) struct Settings {
     pub(crate) replica_lag_max: Duration,
     pub(crate) broker_session_timeout: Duration,
     pub(crate) retention_check_interval: Duration,
+    pub(crate) cleaner_backoff: Duration,
+    pub(crate) producer_id_expiration: Duration,
+    pub(crate) producer_id_check_interval: Duration,
+    pub(crate) transactional_id_expiration: Duration,
+    pub(crate) transactional_id_check_interval: Duration,
     pub(crate) replica_selector: ReplicaSelector,
     /// Of `__consumer_offsets`.
     pub(crate) offsets_topic_partitions: usize,
@@ -78,6 +84,11 @@ impl Settings {
             replica_lag_max: super::replication::LAG_MAX,
             broker_session_timeout: Duration::from_secs(9),
             retention_check_interval: Duration::from_secs(300),
+            cleaner_backoff: Duration::from_secs(15),
+            producer_id_expiration: Duration::from_secs(86_400),
+            producer_id_check_interval: Duration::from_secs(600),
+            transactional_id_expiration: Duration::from_secs(604_800),
+            transactional_id_check_interval: Duration::from_secs(3600),
             replica_selector: ReplicaSelector::Leader,
             offsets_topic_partitions: 50,
             transactions_topic_partitions: 50,
@@ -119,11 +130,16 @@ impl Settings {
             "fetch.max.bytes" => self.fetch_max_bytes = parse(key, value)?,
             "offsets.topic.num.partitions" => self.offsets_topic_partitions = parse(key, value)?,
             "transaction.state.log.num.partitions" => self.transactions_topic_partitions = parse(key, value)?,
-            "replica.lag.time.max.ms" => self.replica_lag_max = Duration::from_millis(parse(key, value)?),
-            "log.retention.check.interval.ms" => {
-                self.retention_check_interval = Duration::from_millis(parse(key, value)?);
+            "replica.lag.time.max.ms" => self.replica_lag_max = millis(key, value)?,
+            "log.retention.check.interval.ms" => self.retention_check_interval = millis(key, value)?,
+            "log.cleaner.backoff.ms" => self.cleaner_backoff = millis(key, value)?,
+            "producer.id.expiration.ms" => self.producer_id_expiration = millis(key, value)?,
+            "producer.id.expiration.check.interval.ms" => self.producer_id_check_interval = millis(key, value)?,
+            "transactional.id.expiration.ms" => self.transactional_id_expiration = millis(key, value)?,
+            "transaction.remove.expired.transaction.cleanup.interval.ms" => {
+                self.transactional_id_check_interval = millis(key, value)?;
             }
-            "broker.session.timeout.ms" => self.broker_session_timeout = Duration::from_millis(parse(key, value)?),
+            "broker.session.timeout.ms" => self.broker_session_timeout = millis(key, value)?,
             "replica.selector.class" => self.replica_selector = ReplicaSelector::named(value),
             "delete.topic.enable" => self.delete_topics = parse(key, value)?,
             "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = parse(key, value)?,
@@ -145,8 +161,11 @@ impl Settings {
         result
     }
     fn set_topic_default(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let option = super::topics::config::OPTIONS.iter().find(|option| option.broker_key == key);
-        let option = option.ok_or_else(|| format!("the test cluster has no broker option `{key}`"))?;
+        let Some(option) = super::topics::config::OPTIONS.iter().find(|option| option.broker_key == key) else {
+            // What does not change how this broker behaves is shown all the same.
+            let known = options::find(&options::BROKER, key);
+            return known.ok_or_else(|| format!("the test cluster has no broker option `{key}`"))?.check(value);
+        };
         option.check(value)?;
         self.topic_defaults.insert(option.name.to_owned(), value.to_owned());
         Ok(())
@@ -166,6 +185,9 @@ impl ReplicaSelector {
     }
 }
 
+fn millis(key: &str, value: &str) -> Result<Duration, String> {
+    parse(key, value).map(Duration::from_millis)
+}
 fn parse<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("the broker option `{key}` cannot be `{value}`"))
 }

@@ -2,6 +2,7 @@
 
 use super::call::ConnectionId;
 use super::topics::PartitionKey;
+use super::upkeep::Chore;
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::StrBytes;
 use millstream_protocol::{NodeId, Timestamp};
@@ -14,8 +15,8 @@ pub(crate) enum TimerKey {
     Produce(ConnectionId),
     /// A partition's followers, one of which is behind.
     Replicas(PartitionKey),
-    /// All logs' retention.
-    Retention,
+    /// What is done again and again.
+    Chore(Chore),
     /// A node that stands still.
     Session(NodeId),
     /// A fetch that waits for data.

@@ -3,6 +3,7 @@
 mod acls;
 mod admin;
 mod apis;
+mod cleaning;
 mod client;
 mod cluster;
 mod consumer_groups;
@@ -24,5 +25,6 @@ mod services;
 mod tls;
 mod topics;
 mod topology;
+mod transaction_log;
 mod transactions;
 mod versions;

@@ -15,15 +15,16 @@ use millstream_protocol::messages::{
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
 use millstream_testkit::TestCluster;
+use std::time::Duration;
 
 /// Version 1 of the protocol's EndTxn, and version 2's.
-const TV1: i16 = 4;
-const TV2: i16 = 5;
+pub(crate) const TV1: i16 = 4;
+pub(crate) const TV2: i16 = 5;
 
 /// A transactional producer.
-struct Producer {
+pub(crate) struct Producer {
     connection: Connection,
-    id: i64,
+    pub(crate) id: i64,
     epoch: i16,
     sequence: i32,
 }
@@ -32,7 +33,10 @@ impl Producer {
         Self::try_init(cluster, 60_000).expect("the transactional id is free")
     }
     fn try_init(cluster: &TestCluster, timeout_ms: i32) -> Result<Self, ErrorCode> {
-        let mut connection = Connection::to(cluster, 0);
+        Self::try_init_at(&cluster.bootstrap_servers(), timeout_ms)
+    }
+    pub(crate) fn try_init_at(bootstrap: &str, timeout_ms: i32) -> Result<Self, ErrorCode> {
+        let mut connection = Connection::at(bootstrap);
         let request = InitProducerIdRequest::default()
             .with_transactional_id(Some(TransactionalId(text("x"))))
             .with_transaction_timeout_ms(timeout_ms);
@@ -40,7 +44,7 @@ impl Producer {
         ErrorCode::new(response.error_code).ok()?;
         Ok(Self { connection, id: response.producer_id.0, epoch: response.producer_epoch, sequence: 0 })
     }
-    fn add_partition(&mut self) -> ErrorCode {
+    pub(crate) fn add_partition(&mut self) -> ErrorCode {
         let topic = AddPartitionsToTxnTopic::default().with_name(TopicName(text("t"))).with_partitions(vec![0]);
         let request = AddPartitionsToTxnRequest::default()
             .with_v3_and_below_transactional_id(TransactionalId(text("x")))
@@ -50,14 +54,14 @@ impl Producer {
         let response = self.connection.call(3, &request);
         ErrorCode::new(response.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code)
     }
-    fn write(&mut self, version: i16, value: &str) -> ErrorCode {
+    pub(crate) fn write(&mut self, version: i16, value: &str) -> ErrorCode {
         let stamp = Stamp::transactional(ProducerId::new(self.id), ProducerEpoch::new(self.epoch), self.sequence);
         let response = self.connection.call(version, &produce("t", 0, batch(&[value], &stamp), Some("x")));
         let code = ErrorCode::new(produced(&response).0);
         self.sequence += i32::from(!code.is_error());
         code
     }
-    fn end(&mut self, version: i16, committed: bool) -> ErrorCode {
+    pub(crate) fn end(&mut self, version: i16, committed: bool) -> ErrorCode {
         let request = EndTxnRequest::default()
             .with_transactional_id(TransactionalId(text("x")))
             .with_producer_id(WireId(self.id))
@@ -69,7 +73,7 @@ impl Producer {
         }
         ErrorCode::new(response.error_code)
     }
-    fn commit_offset(&mut self, version: i16, offset: i64) -> ErrorCode {
+    pub(crate) fn commit_offset(&mut self, version: i16, offset: i64) -> ErrorCode {
         let partition =
             TxnOffsetCommitRequestPartition::default().with_committed_offset(offset).with_committed_metadata(None);
         let topic =
@@ -82,7 +86,7 @@ impl Producer {
             .with_topics(vec![topic]);
         ErrorCode::new(self.connection.call(version, &request).topics[0].partitions[0].error_code)
     }
-    fn add_group(&mut self) -> ErrorCode {
+    pub(crate) fn add_group(&mut self) -> ErrorCode {
         let request = AddOffsetsToTxnRequest::default()
             .with_transactional_id(TransactionalId(text("x")))
             .with_producer_id(WireId(self.id))
@@ -256,13 +260,14 @@ async fn version_one_adds_groups_before_it_commits_offsets() {
 #[tokio::test]
 async fn while_markers_are_being_written_the_next_transaction_waits() {
     let cluster =
-        TestCluster::builder().config("millstream.transaction.marker.delay.ms", "300").topic("t", 1).start().await;
+        TestCluster::builder().config("millstream.transaction.marker.delay.ms", "100000").topic("t", 1).start().await;
     let mut producer = Producer::init(&cluster);
     producer.write(12, "a");
     assert_eq!(producer.end(TV2, true), ErrorCode::NONE);
     assert_eq!(state(&cluster), "PrepareCommit");
     assert_eq!(producer.write(12, "b"), ErrorCode::CONCURRENT_TRANSACTIONS);
     assert!(cluster.values("t").is_empty());
+    cluster.advance(Duration::from_secs(100)).await;
     assert_eq!(cluster.wait_for_records("t", 1).await.len(), 1);
     assert_eq!(producer.write(12, "b"), ErrorCode::NONE);
 }

@@ -1,9 +1,10 @@
 //! Committing positions: what OffsetCommit and TxnOffsetCommit have in common.
 
-use super::journal::{self, Records};
+use super::journal;
 use super::offsets::Committed;
 use crate::broker::Broker;
 use crate::broker::call::Call;
+use crate::broker::coordinating::Records;
 use millstream_protocol::messages::{GroupId, StrBytes, Uuid};
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
@@ -72,7 +73,7 @@ impl Broker {
         let stamp = by.producer.map_or_else(Stamp::plain, |(id, epoch)| {
             Stamp::transactional(ProducerId::new(id), ProducerEpoch::new(epoch), -1)
         });
-        self.write_records(&by.group.0, records, &stamp);
+        self.write_records(&by.group.0, &records, &stamp);
         self.arm_offsets_check();
         codes
     }

@@ -5,7 +5,7 @@
 use super::{Handler, code_of};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::transactions::transaction::Identity;
+use crate::broker::transactions::transaction::{Edition, Identity};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{AddOffsetsToTxnRequest, AddOffsetsToTxnResponse};
 
@@ -17,7 +17,7 @@ impl Handler for AddOffsetsToTxn {
         let id = &request.transactional_id.0;
         let identity = Identity { id: request.producer_id.0, epoch: request.producer_epoch };
         let result = if broker.is_transaction_coordinator(call.node, id) {
-            broker.add_group(id, identity, &request.group_id.0)
+            broker.add_group(id, identity, Edition::First, &request.group_id.0)
         } else {
             Err(ErrorCode::NOT_COORDINATOR)
         };

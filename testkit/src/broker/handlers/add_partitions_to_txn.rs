@@ -6,7 +6,7 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::PartitionKey;
-use crate::broker::transactions::transaction::Identity;
+use crate::broker::transactions::transaction::{Edition, Identity};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::add_partitions_to_txn_request::{
     AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction,
@@ -92,7 +92,8 @@ fn add(
         };
         return results(&each_once, code);
     }
-    let code = broker.add_partitions(id, identity, known).err().unwrap_or(ErrorCode::NONE);
+    let edition = if call.version >= BATCHED_SINCE { Edition::Second } else { Edition::First };
+    let code = broker.add_partitions(id, identity, edition, known).err().unwrap_or(ErrorCode::NONE);
     // Version 1 and below do not know PRODUCER_FENCED.
     let code =
         if code == ErrorCode::PRODUCER_FENCED && call.version < 2 { ErrorCode::INVALID_PRODUCER_EPOCH } else { code };

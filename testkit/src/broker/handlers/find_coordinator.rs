@@ -70,30 +70,3 @@ fn single(found: Coordinator) -> FindCoordinatorResponse {
         .with_host(found.host)
         .with_port(found.port)
 }
-
-impl Broker {
-    /// Makes an internal topic when somebody first needs its owner, as Kafka does.
-    pub(in crate::broker) fn ensure_internal(&mut self, name: &str) {
-        if self.has_topic(name) {
-            return;
-        }
-        let partitions = self.settings.partitions_of(name);
-        let id = self.create_topic(name, partitions);
-        let configs = internal_configs(name);
-        if let Some(topic) = self.topics.find_id_mut(id) {
-            topic.configs = configs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        }
-    }
-}
-/// What Kafka sets for its internal topics.
-fn internal_configs(name: &str) -> &'static [(&'static str, &'static str)] {
-    match name {
-        TRANSACTIONS_TOPIC => &[
-            ("cleanup.policy", "compact"),
-            ("compression.type", "uncompressed"),
-            ("segment.bytes", "104857600"),
-            ("unclean.leader.election.enable", "false"),
-        ],
-        _ => &[("cleanup.policy", "compact"), ("compression.type", "producer"), ("segment.bytes", "104857600")],
-    }
-}

@@ -6,7 +6,7 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::committing::{Committer, Position, TopicRef};
-use crate::broker::transactions::transaction::{Identity, State};
+use crate::broker::transactions::transaction::{Edition, Identity, State};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::txn_offset_commit_request::{
     TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic,
@@ -51,7 +51,10 @@ fn admit(broker: &mut Broker, call: &Call, request: &TxnOffsetCommitRequest) -> 
     let (id, group) = (&request.transactional_id.0, &request.group_id.0);
     let identity = Identity { id: request.producer_id.0, epoch: request.producer_epoch };
     let adds = call.version >= ADDS_SINCE && broker.features.transaction_version() >= 2;
-    let admitted = if adds { broker.add_group(id, identity, group) } else { check_added(broker, id, identity, group) };
+    let admitted = match adds {
+        true => broker.add_group(id, identity, Edition::Second, group),
+        false => check_added(broker, id, identity, group),
+    };
     // This API has always had the older name for it.
     admitted.map_err(|code| if code == ErrorCode::PRODUCER_FENCED { ErrorCode::INVALID_PRODUCER_EPOCH } else { code })
 }

@@ -1,6 +1,7 @@
 //! Compaction (Kafka's `Cleaner`): of each key the newest record stays, tombstones and markers until their delete horizon has passed.
 //! Offsets do not move, so that gaps are left; a batch whose records are all gone stays, empty, while it bears its producer's last
-//! sequence or epoch. What a test cluster compacts is all below the last stable offset, as if the active segment had just been rolled.
+//! sequence or epoch. On demand all below the last stable offset is compacted, as if the active segment had just been rolled; what the
+//! cleaner does by itself is `cleaning.rs`'s.
 
 use super::Log;
 use super::batch::Batch;
@@ -20,9 +21,12 @@ struct Pass {
 }
 
 impl Log {
-    /// Compacts what lies below the last stable offset.
+    /// Compacts all that may be: what lies below the last stable offset.
     pub(crate) fn compact(&mut self, now: i64, delete_retention_ms: i64) {
-        let bound = self.last_stable_offset();
+        self.compact_below(self.last_stable_offset(), now, delete_retention_ms);
+    }
+    /// Compacts what lies below an offset, which is the last stable one or less.
+    pub(super) fn compact_below(&mut self, bound: i64, now: i64, delete_retention_ms: i64) {
         let newest = self.newest(bound);
         let mut pass = Pass { now, delete_retention_ms, newest, seen: BTreeSet::new() };
         let mut kept = VecDeque::with_capacity(self.batches.len());
@@ -31,6 +35,7 @@ impl Log {
             kept.extend(if is_in_reach { self.clean(&mut pass, batch) } else { Some(batch) });
         }
         self.batches = kept;
+        self.clean_end = bound;
     }
     fn newest(&self, bound: i64) -> BTreeMap<Bytes, i64> {
         let mut newest = BTreeMap::new();

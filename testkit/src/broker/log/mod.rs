@@ -2,10 +2,12 @@
 //! followers are, and so where its high watermark lies, it is told.
 
 pub(crate) mod batch;
+pub(crate) mod cleaning;
 mod compaction;
 mod epochs;
 pub(crate) mod producers;
 pub(crate) mod retention;
+pub(crate) mod segments;
 
 use batch::{Batch, Marker};
 use bytes::Bytes;
@@ -51,6 +53,8 @@ pub(crate) struct Log {
     start: i64,
     end: i64,
     high_watermark: i64,
+    /// What lies below has been compacted.
+    clean_end: i64,
     epochs: Epochs,
     pub(crate) producers: Producers,
 }
@@ -107,6 +111,7 @@ impl Log {
         let lost = self.batches.split_off(kept).into();
         self.end = end.max(self.start);
         self.high_watermark = self.high_watermark.min(self.end);
+        self.clean_end = self.clean_end.min(self.end);
         self.epochs.truncate(end);
         self.producers.rebuild(self.batches.iter(), end);
         lost

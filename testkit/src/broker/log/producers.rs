@@ -166,6 +166,10 @@ impl Producers {
             }
         }
     }
+    /// Forgets those that have no transaction open and whose last batch bears this time or an older one.
+    pub(crate) fn forget_until(&mut self, time: i64) {
+        self.by_id.retain(|_, producer| producer.open_at.is_some() || producer.last_timestamp > time);
+    }
     /// The epoch that a producer has here.
     pub(crate) fn find(&self, producer_id: i64) -> Option<&Producer> {
         self.by_id.get(&producer_id)

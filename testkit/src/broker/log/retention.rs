@@ -1,28 +1,20 @@
-//! Retention (`retention.ms`, `retention.bytes`): whole segments go, the oldest first. Segments are cut where Kafka would roll them by
-//! `segment.bytes`; nothing else of them can be seen.
+//! Retention (`retention.ms`, `retention.bytes`): whole segments go, the oldest first.
 
 use super::Log;
+use super::segments::{Rolls, Segment};
 
 /// What a topic keeps. Negative limits are none.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Retention {
     pub(crate) ms: i64,
     pub(crate) bytes: i64,
-    pub(crate) segment_bytes: usize,
-}
-
-/// Some batches in a row.
-#[derive(Debug, Default)]
-struct Segment {
-    end: i64,
-    bytes: usize,
-    max_timestamp: i64,
+    pub(crate) rolls: Rolls,
 }
 
 impl Log {
     /// Deletes what is too old or too much; says whether anything was.
     pub(crate) fn retain(&mut self, now: i64, retention: &Retention) -> bool {
-        let segments = self.segments(retention.segment_bytes);
+        let segments = self.segments(&retention.rolls);
         let is_old = |segment: &&Segment| retention.ms >= 0 && now - segment.max_timestamp > retention.ms;
         let by_time = segments.iter().take_while(is_old).last().map(|segment| segment.end);
         let mut excess = i64::try_from(self.size_bytes()).unwrap_or(i64::MAX).saturating_sub(retention.bytes);
@@ -39,29 +31,14 @@ impl Log {
         }
         self.start() > before
     }
-    fn segments(&self, most_bytes: usize) -> Vec<Segment> {
-        let mut segments: Vec<Segment> = Vec::new();
-        for batch in self.batches() {
-            let len = batch.bytes().len();
-            match segments.last_mut() {
-                Some(segment) if segment.bytes + len <= most_bytes => {
-                    segment.end = batch.next_offset();
-                    segment.bytes += len;
-                    segment.max_timestamp = segment.max_timestamp.max(batch.max_timestamp);
-                }
-                _ => {
-                    segments.push(Segment { end: batch.next_offset(), bytes: len, max_timestamp: batch.max_timestamp })
-                }
-            }
-        }
-        segments
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::batch::{Marker, marker};
     use super::*;
+
+    const EACH_ALONE: Rolls = Rolls { bytes: 1, ms: i64::MAX };
 
     /// Four batches of one offset each, of the times 0, 10, 20 and 30, each a segment of its own.
     fn log() -> (Log, i64) {
@@ -77,7 +54,7 @@ mod tests {
     #[test]
     fn old_segments_go() {
         let (mut log, _) = log();
-        let retention = Retention { ms: 15, bytes: -1, segment_bytes: 1 };
+        let retention = Retention { ms: 15, bytes: -1, rolls: EACH_ALONE };
         assert!(log.retain(30, &retention));
         assert_eq!((log.start(), log.end()), (2, 4));
         assert!(!log.retain(30, &retention));
@@ -86,13 +63,13 @@ mod tests {
     #[test]
     fn segments_beyond_the_size_go_and_the_one_that_crosses_it_stays() {
         let (mut log, size) = log();
-        log.retain(0, &Retention { ms: -1, bytes: size * 2 + 1, segment_bytes: 1 });
+        log.retain(0, &Retention { ms: -1, bytes: size * 2 + 1, rolls: EACH_ALONE });
         assert_eq!(log.start(), 1);
     }
 
     #[test]
     fn one_segment_stays_while_its_newest_record_is_young() {
         let (mut log, _) = log();
-        assert!(!log.retain(40, &Retention { ms: 15, bytes: 1, segment_bytes: 1 << 30 }));
+        assert!(!log.retain(40, &Retention { ms: 15, bytes: 1, rolls: Rolls { bytes: 1 << 30, ms: i64::MAX } }));
     }
 }

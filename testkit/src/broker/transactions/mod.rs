@@ -1,5 +1,7 @@
 //! The transaction coordinator: all transactional ids of the cluster, and what the end of a transaction does to logs and groups.
 
+mod expiry;
+mod journal;
 pub(crate) mod transaction;
 
 use super::Broker;
@@ -10,7 +12,7 @@ use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::StrBytes;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use transaction::{Ending, Identity, State, TakeOver, Transaction};
+use transaction::{Edition, Ending, Identity, State, TakeOver, Transaction};
 
 /// The coordinator's own term, in markers. It never moves here.
 pub(crate) const COORDINATOR_EPOCH: i32 = 0;
@@ -58,20 +60,26 @@ impl Broker {
         expected: Option<Identity>,
     ) -> Result<Identity, ErrorCode> {
         let fresh = self.transactions.next_producer_id;
+        let own = self.features.edition();
         let Ok(transaction) = self.transactions.find_mut(id) else { return Ok(self.found(id, timeout)) };
         let outcome = transaction.take_over(expected, fresh)?;
         if outcome == TakeOver::AbortFirst {
+            if let Ok(transaction) = self.transactions.find_mut(id) {
+                transaction.edition = own;
+            }
             self.fence(id);
             return Err(ErrorCode::CONCURRENT_TRANSACTIONS);
         }
         transaction.timeout = timeout;
         let identity = transaction.identity;
         self.use_up(identity.id);
+        self.write_transaction(id);
         Ok(identity)
     }
     fn found(&mut self, id: &str, timeout: Duration) -> Identity {
         let identity = self.new_producer();
         self.transactions.by_id.insert(StrBytes::from_string(id.to_owned()), Transaction::new(identity, timeout));
+        self.write_transaction(id);
         identity
     }
     // A fresh id is only spent when somebody took it.
@@ -83,21 +91,32 @@ impl Broker {
         &mut self,
         id: &str,
         asked: Identity,
+        edition: Edition,
         partitions: impl IntoIterator<Item = PartitionKey>,
     ) -> Result<(), ErrorCode> {
         let now = self.now;
         let transaction = self.transactions.find_mut(id)?;
         transaction.open(asked, now)?;
+        transaction.edition = edition;
         transaction.partitions.extend(partitions);
+        self.write_transaction(id);
         self.arm_transaction(id);
         Ok(())
     }
     /// Adds a group's offsets to the holder's transaction.
-    pub(crate) fn add_group(&mut self, id: &str, asked: Identity, group: &str) -> Result<(), ErrorCode> {
+    pub(crate) fn add_group(
+        &mut self,
+        id: &str,
+        asked: Identity,
+        edition: Edition,
+        group: &str,
+    ) -> Result<(), ErrorCode> {
         let now = self.now;
         let transaction = self.transactions.find_mut(id)?;
         transaction.open(asked, now)?;
+        transaction.edition = edition;
         transaction.groups.insert(StrBytes::from_string(group.to_owned()));
+        self.write_transaction(id);
         self.arm_transaction(id);
         Ok(())
     }
@@ -114,8 +133,10 @@ impl Broker {
         let transaction = self.transactions.find_mut(id)?;
         if transaction.check_end(asked, marker, bumps)? == Ending::Begin {
             transaction.prepare(marker, bumps, fresh, (now, until));
+            transaction.edition = if bumps { Edition::Second } else { Edition::First };
             let holder = transaction.identity.id;
             self.use_up(holder);
+            self.write_transaction(id);
             self.advance_transaction(id);
         }
         Ok(self.transactions.find_mut(id)?.identity)
@@ -153,6 +174,7 @@ impl Broker {
         if let Ok(transaction) = self.transactions.find_mut(id) {
             transaction.fence(until);
         }
+        self.write_transaction(id);
         self.advance_transaction(id);
     }
     /// A transaction's timer has come.
@@ -177,6 +199,7 @@ impl Broker {
                 .into_iter()
                 .for_each(|partition| self.write_marker(partition, identity, marker, COORDINATOR_EPOCH));
             groups.iter().for_each(|group| self.end_in_group(group, identity, marker));
+            self.write_transaction(id);
         }
         self.arm_transaction(id);
     }
@@ -220,7 +243,7 @@ impl Broker {
             return Ok(());
         }
         if adds {
-            return self.add_partitions(id, asked, [key]);
+            return self.add_partitions(id, asked, Edition::Second, [key]);
         }
         self.verify_partition(id, asked, key)
     }

@@ -8,6 +8,7 @@
 //!     └──────────────────────────────────────── InitProducerId ────────────────────────────┘
 //! ```
 
+use super::journal::Written;
 use crate::broker::log::batch::Marker;
 use crate::broker::topics::PartitionKey;
 use millstream_protocol::messages::StrBytes;
@@ -33,6 +34,14 @@ impl Identity {
     }
 }
 
+/// Which of the protocol's editions a client last spoke (`transaction.version`): the second gives each transaction an epoch of its own
+/// (KIP-890).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edition {
+    First,
+    Second,
+}
+
 /// How far a transaction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
@@ -52,6 +61,10 @@ impl State {
             Self::Complete(Marker::Commit) => "CompleteCommit",
             Self::Complete(Marker::Abort) => "CompleteAbort",
         }
+    }
+    /// Whether the id may be forgotten: nothing is open or under way.
+    pub(crate) fn is_at_rest(self) -> bool {
+        matches!(self, Self::Empty | Self::Complete(_))
     }
 }
 
@@ -78,6 +91,9 @@ pub(crate) struct Transaction {
     pub(crate) started: Option<Timestamp>,
     pub(crate) partitions: BTreeSet<PartitionKey>,
     pub(crate) groups: BTreeSet<StrBytes>,
+    pub(crate) edition: Edition,
+    /// What was written down of it last; none before that.
+    pub(super) written: Option<Written>,
 }
 
 impl Transaction {
@@ -91,6 +107,8 @@ impl Transaction {
             started: None,
             partitions: BTreeSet::new(),
             groups: BTreeSet::new(),
+            edition: Edition::First,
+            written: None,
         }
     }
     /// When it next has something to do by itself.

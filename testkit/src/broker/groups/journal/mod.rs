@@ -9,21 +9,15 @@ pub(super) use offsets::position;
 
 use super::{Body, Group};
 use crate::broker::Broker;
-use crate::broker::java_hash::partition_for;
-use crate::broker::log::batch::Batch;
+use crate::broker::coordinating::Records;
 use crate::broker::topics::{OFFSETS_TOPIC, PartitionKey};
 use bytes::Bytes;
-use millstream_protocol::Headers;
-use millstream_protocol::Timestamp;
-use millstream_protocol::compression::Compressor;
 use millstream_protocol::messages::StrBytes;
-use millstream_protocol::record::{BatchBuilder, Stamp};
+use millstream_protocol::record::Stamp;
 use std::collections::BTreeMap;
 
 /// Facts by their keys, both as bytes.
 pub(super) type Facts = BTreeMap<Bytes, Bytes>;
-/// What is to be written: a key, and its value if it is not gone.
-pub(super) type Records = Vec<(Bytes, Option<Bytes>)>;
 
 /// What was written last of a group.
 #[derive(Debug, Default)]
@@ -56,7 +50,7 @@ impl Broker {
             }
         };
         let records = facts.map(|facts| group.written.changes(facts)).unwrap_or_default();
-        self.write_records(id, records, &Stamp::plain());
+        self.write_records(id, &records, &Stamp::plain());
     }
     /// Writes down that a group is gone, and all that it had committed.
     pub(in crate::broker) fn write_group_end(&mut self, mut group: Group) {
@@ -64,35 +58,14 @@ impl Broker {
         let mut records: Records =
             positions.iter().filter_map(|key| offsets::key(&group.id, key)).map(|key| (key, None)).collect();
         records.extend(group.written.changes(Facts::new()));
-        self.write_records(&group.id, records, &Stamp::plain());
+        self.write_records(&group.id, &records, &Stamp::plain());
     }
     /// The partition of `__consumer_offsets` that belongs to a group.
     pub(in crate::broker) fn group_partition(&self, id: &str) -> Option<PartitionKey> {
-        let topic = self.topics.find(OFFSETS_TOPIC)?;
-        Some((topic.id, i32::try_from(partition_for(id, topic.partitions.len())).ok()?))
+        self.internal_partition(OFFSETS_TOPIC, id)
     }
     /// Appends records to a group's partition, and lets its readers know.
-    pub(super) fn write_records(&mut self, id: &str, records: Records, stamp: &Stamp) {
-        let Some(batch) = batch(&records, self.now, stamp) else { return };
-        self.ensure_internal(OFFSETS_TOPIC);
-        let Some(key) = self.group_partition(id) else { return };
-        let partition = self.topics.find_mut(OFFSETS_TOPIC).and_then(|topic| topic.partition_mut(key.1));
-        let Some(partition) = partition else { return };
-        let leader_epoch = partition.leader_epoch;
-        if let Err(code) = partition.log.append(batch, leader_epoch, None) {
-            tracing::error!(group = id, ?code, "the coordinator's own record is refused");
-        }
-        self.replicate(key);
+    pub(super) fn write_records(&mut self, id: &str, records: &Records, stamp: &Stamp) {
+        self.write_down(OFFSETS_TOPIC, id, records, stamp);
     }
-}
-
-fn batch(records: &Records, now: Timestamp, stamp: &Stamp) -> Option<Batch> {
-    if records.is_empty() {
-        return None;
-    }
-    let mut builder = BatchBuilder::new();
-    for (key, value) in records {
-        builder.append(now, Some(key), value.as_deref(), &Headers::new()).ok()?;
-    }
-    Batch::parse(&builder.seal(&mut Compressor::none()).ok()?.to_bytes(stamp)).ok()
 }

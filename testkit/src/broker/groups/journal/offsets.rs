@@ -1,7 +1,7 @@
 //! Committed positions as records. Those of an open transaction are part of it, and count with its marker.
 
-use super::Records;
 use crate::broker::Broker;
+use crate::broker::coordinating::Records;
 use crate::broker::groups::offsets::{Committed, OffsetKey};
 use bytes::Bytes;
 use millstream_protocol::embedded::{Embedded, OffsetCommitKey, OffsetCommitValue};
@@ -46,6 +46,6 @@ impl Broker {
     /// Writes down that positions are gone.
     pub(in crate::broker) fn write_positions_end(&mut self, group: &str, gone: &[OffsetKey]) {
         let records: Records = gone.iter().filter_map(|of| key(group, of)).map(|key| (key, None)).collect();
-        self.write_records(group, records, &Stamp::plain());
+        self.write_records(group, &records, &Stamp::plain());
     }
 }

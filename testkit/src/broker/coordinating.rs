@@ -1,0 +1,99 @@
+//! Coordinators of groups and transactional ids: who they are, and the internal topics in which they write down what they know.
+
+use super::Broker;
+use super::java_hash::partition_for;
+use super::log::batch::Batch;
+use super::nodes::Node;
+use super::topics::{OFFSETS_TOPIC, PartitionKey, TRANSACTIONS_TOPIC};
+use bytes::Bytes;
+use millstream_protocol::compression::Compressor;
+use millstream_protocol::record::{BatchBuilder, Stamp};
+use millstream_protocol::{Headers, NodeId, Timestamp};
+
+/// What is to be written: a key, and its value if it is not gone.
+pub(super) type Records = Vec<(Bytes, Option<Bytes>)>;
+
+impl Broker {
+    /// Whether this node answers for a group.
+    pub(super) fn is_coordinator(&self, node: NodeId, group: &str) -> bool {
+        self.coordinator(OFFSETS_TOPIC, group).is_some_and(|coordinator| coordinator.id == node)
+    }
+    /// Whether this node answers for a transactional id.
+    pub(super) fn is_transaction_coordinator(&self, node: NodeId, id: &str) -> bool {
+        self.coordinator(TRANSACTIONS_TOPIC, id).is_some_and(|coordinator| coordinator.id == node)
+    }
+    /// Who answers for a key: who was chosen for it, or who leads the partition of the internal topic to which it belongs. As long as there
+    /// is no such topic, it is who would lead it.
+    pub(super) fn coordinator(&self, internal_topic: &str, key: &str) -> Option<&Node> {
+        if let Some(chosen) = self.nodes.chosen_coordinator(key) {
+            return Some(chosen);
+        }
+        let partitions = self.settings.partitions_of(internal_topic);
+        let Some(topic) = self.topics.find(internal_topic) else {
+            let factor = usize::try_from(self.settings.default_replication_factor).unwrap_or(1);
+            let replicas = self.nodes.replicas(internal_topic, partition_for(key, partitions), factor);
+            return replicas.into_iter().find(|id| self.nodes.is_up(*id)).and_then(|id| self.nodes.find(id));
+        };
+        let partition = topic.partitions.get(partition_for(key, topic.partitions.len()))?;
+        self.nodes.find(partition.leader?).filter(|node| node.is_up)
+    }
+    /// Makes an internal topic when somebody first needs its owner, as Kafka does.
+    pub(super) fn ensure_internal(&mut self, name: &str) {
+        if self.has_topic(name) {
+            return;
+        }
+        let partitions = self.settings.partitions_of(name);
+        let id = self.create_topic(name, partitions);
+        let configs = internal_configs(name);
+        if let Some(topic) = self.topics.find_id_mut(id) {
+            topic.configs = configs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            if let Some(bytes) = self.settings.given.get(segment_option(name)) {
+                topic.configs.insert("segment.bytes".to_owned(), bytes.clone());
+            }
+        }
+    }
+    /// The partition of an internal topic that belongs to a group or a transactional id.
+    pub(super) fn internal_partition(&self, topic: &str, key: &str) -> Option<PartitionKey> {
+        let topic = self.topics.find(topic)?;
+        Some((topic.id, i32::try_from(partition_for(key, topic.partitions.len())).ok()?))
+    }
+    /// Appends records to a key's partition of an internal topic, and lets its readers know.
+    pub(super) fn write_down(&mut self, topic: &str, key: &str, records: &Records, stamp: &Stamp) {
+        let Some(batch) = batch(records, self.now, stamp) else { return };
+        self.ensure_internal(topic);
+        let Some(place) = self.internal_partition(topic, key) else { return };
+        if let Err(code) = self.append(place, batch, None) {
+            tracing::error!(topic, key, ?code, "the coordinator's own record is refused");
+        }
+    }
+}
+
+fn batch(records: &Records, now: Timestamp, stamp: &Stamp) -> Option<Batch> {
+    if records.is_empty() {
+        return None;
+    }
+    let mut builder = BatchBuilder::new();
+    for (key, value) in records {
+        builder.append(now, Some(key), value.as_deref(), &Headers::new()).ok()?;
+    }
+    Batch::parse(&builder.seal(&mut Compressor::none()).ok()?.to_bytes(stamp)).ok()
+}
+/// The broker's option for the size of an internal topic's segments.
+fn segment_option(topic: &str) -> &'static str {
+    match topic {
+        TRANSACTIONS_TOPIC => "transaction.state.log.segment.bytes",
+        _ => "offsets.topic.segment.bytes",
+    }
+}
+/// What Kafka sets for its internal topics.
+fn internal_configs(name: &str) -> &'static [(&'static str, &'static str)] {
+    match name {
+        TRANSACTIONS_TOPIC => &[
+            ("cleanup.policy", "compact"),
+            ("compression.type", "uncompressed"),
+            ("segment.bytes", "104857600"),
+            ("unclean.leader.election.enable", "false"),
+        ],
+        _ => &[("cleanup.policy", "compact"), ("compression.type", "producer"), ("segment.bytes", "104857600")],
+    }
+}
