@@ -1,6 +1,9 @@
 //! What happens to the cluster from outside: nodes that go and come, leaders that move, topics made anew, disks that fail.
 
 use super::Broker;
+use super::call::{Outcome, Peer};
+use super::nodes::Node;
+use super::pushed::PushedLeader;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
 
@@ -35,6 +38,10 @@ impl Broker {
         self.change_replica(topic, partition, |partition, nodes| {
             partition.lead(None, nodes);
             true
+    /// Ends a connection instead of answering it.
+    pub(crate) fn end_connection(&mut self, peer: &Peer) {
+        self.push_reply(peer.node, peer.connection, Outcome::Close);
+    }
         })
     }
     /// Lets a node lead as before, in a new term; says whether there is such a partition and who leads it.

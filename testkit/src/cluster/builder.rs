@@ -4,6 +4,9 @@ use super::TestCluster;
 use super::clock::Clock;
 use super::door::Doors;
 use super::node::Nodes;
+#[cfg(feature = "client")]
+use super::node::memory_address;
+use super::panics::Verdict;
 use super::recipe::Recipe;
 use super::shared::Shared;
 use super::thread::Host;
@@ -148,6 +151,7 @@ impl TestClusterBuilder {
         let host = if self.in_memory { Host::beside(&shared) } else { Host::thread(&shared) };
         let host = host.map_err(|error| format!("there is nothing for it to run on: {error}"))?;
         let nodes = self.nodes(&host, &doors, sockets, &addresses, &shared)?;
+            _verdict: Verdict(Arc::clone(&shared)),
         let bootstraps = listeners.into_iter().enumerate().map(|(at, (name, _))| (name, bootstrap(&addresses, at)));
         Ok(TestCluster {
             shared,

@@ -12,6 +12,7 @@ mod link;
 mod logged;
 mod node;
 mod parked;
+mod panics;
 mod recipe;
 mod records;
 mod replication;
@@ -45,6 +46,7 @@ use millstream_client::{Client, ClientSource};
 use millstream_protocol::TopicName;
 use node::Nodes;
 use recipe::Recipe;
+use panics::Verdict;
 use shared::Shared;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -56,7 +58,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A cluster of in-process brokers on loopback. `&cluster` is an address: `Producer::builder(&cluster)`. Dropping it ends it: its thread,
 /// connections and ports are gone when the drop returns.
 ///
-/// It runs on a thread of its own, so that a test that blocks does not stop it. What a test asks of it wrongly panics, with a sentence.
+/// It runs on a thread of its own, so that a test that blocks does not stop it. What a test asks of it wrongly panics, with a sentence. So does
+/// the drop when a broker has panicked, say in a closure that the test has set: with the request that it served.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -78,6 +81,8 @@ pub struct TestCluster {
     #[cfg(feature = "tls")]
     authority: Option<tls::Authority>,
     // Last, so that the thread outlives what runs on it.
+    // After the nodes, so that nothing is served any more.
+    _verdict: Verdict,
     host: Host,
 }
 

@@ -1,11 +1,13 @@
 //! What all tasks of a cluster share: the broker under one lock, held for one request at a time, and who awaits a reply.
 
 use super::clock::Clock;
+use super::panics::Panics;
 use crate::broker::{Broker, ConnectionId, Outcome, Peer};
 use crate::network::Links;
 use bytes::Bytes;
 use millstream_protocol::Timestamp;
 use millstream_protocol::hash::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,6 +20,7 @@ pub(super) struct Shared {
     links: Links,
     seed: u64,
     seeds_given: AtomicU64,
+    panics: Panics,
     deadline: watch::Sender<Option<Timestamp>>,
     changes: watch::Sender<()>,
 }
@@ -33,7 +36,16 @@ impl Shared {
     pub(super) fn new(broker: Broker, clock: Clock, links: Links, seed: u64) -> Self {
         let state = State { broker, connections: HashMap::default(), next_connection: 0 };
         let (deadline, changes) = (watch::Sender::new(None), watch::Sender::new(()));
-        Self { state: Mutex::new(state), clock, links, seed, seeds_given: AtomicU64::new(1), deadline, changes }
+        Self {
+            state: Mutex::new(state),
+            clock,
+            links,
+            seed,
+            seeds_given: AtomicU64::new(1),
+            panics: Panics::default(),
+            deadline,
+            changes,
+        }
     }
     pub(super) fn links(&self) -> &Links {
         &self.links
@@ -53,6 +65,9 @@ impl Shared {
             link.reset();
         }
         self.with_broker(|_| {});
+    }
+    pub(super) fn panics(&self) -> &Panics {
+        &self.panics
     }
     /// Another seed each time.
     pub(super) fn next_seed(&self) -> u64 {
@@ -84,7 +99,12 @@ impl Shared {
     }
     pub(super) fn handle(&self, peer: &Peer, payload: &Bytes) {
         let now = self.clock.now();
-        self.with_broker(|broker| broker.handle(now, peer, payload));
+        self.with_broker(|broker| {
+            let handled = catch_unwind(AssertUnwindSafe(|| broker.handle(now, peer, payload)));
+            if let Err(reason) = handled {
+                self.panics.note(broker, peer, &*reason);
+            }
+        });
     }
     /// Lets the broker do what is due.
     pub(super) fn handle_time(&self) {
@@ -132,7 +152,7 @@ impl Shared {
             }
         }
     }
-    // A panic inside the broker is a bug of its own, which the request's connection has told of; the others go on.
+    // A panic is told of, and fails the test in the end; whoever asks meanwhile is served.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -255,3 +255,17 @@ async fn coordinators_are_found_where_they_were_moved() {
         assert_eq!(Connection::to(&cluster, 0).call(4, &ask).coordinators[0].node_id.0, node);
     }
 }
+
+#[tokio::test]
+async fn a_panic_is_told_with_its_request_and_fails_the_test() {
+    let cluster = cluster().await;
+    cluster.on::<MetadataRequest>().react(|_| panic!("no such luck"));
+    let mut connection = Connection::to(&cluster, 0);
+    connection.send(12, &MetadataRequest::default().with_topics(None));
+    assert_eq!(connection.payload(), None, "it ends");
+    assert_eq!(write(&mut Connection::to(&cluster, 0), "t", one()).0, 0, "others are served");
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || drop(cluster)));
+    let told = *ended.expect_err("the test fails").downcast::<String>().expect("a sentence");
+    assert!(told.starts_with("a broker panicked: no such luck, while it served #0 "), "{told}");
+    assert!(told.contains("MetadataRequest, version 12"), "{told}");
+}
