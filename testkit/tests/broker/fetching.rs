@@ -1,10 +1,10 @@
 //! Fetches: long polls, sessions, isolation, errors.
 
 use crate::client::{Connection, batch, fetch, values, write};
-use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::fetch_request::ForgottenTopic;
 use millstream_protocol::messages::{FetchRequest, MetadataRequest};
 use millstream_protocol::record::Stamp;
+use millstream_protocol::{ApiKey, ErrorCode};
 use millstream_testkit::TestCluster;
 
 #[tokio::test]
@@ -133,4 +133,19 @@ async fn topics_are_found_by_id() {
     request.topics[0].topic_id = millstream_protocol::messages::Uuid::from_u64_pair(1, 2);
     let response = connection.call(13, &request);
     assert_eq!(ErrorCode::new(response.responses[0].partitions[0].error_code), ErrorCode::UNKNOWN_TOPIC_ID);
+}
+
+#[tokio::test]
+async fn a_connection_is_served_one_request_at_a_time() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut reader = Connection::to(&cluster, 0);
+    reader.send(12, &FetchRequest { max_wait_ms: 25_000, min_bytes: 1, ..fetch("t", 0, 0, 0) });
+    reader.send(12, &MetadataRequest::default().with_topics(None));
+    cluster.requests().wait_for_count(ApiKey::FETCH, 1).await;
+    write(&mut Connection::to(&cluster, 0), "t", batch(&["x"], &Stamp::plain()));
+    assert_eq!(values(&reader.receive::<FetchRequest>(12)), ["x"]);
+    assert_eq!(reader.receive::<MetadataRequest>(12).topics.len(), 1);
+    let asked = cluster.requests().all();
+    let apis: Vec<ApiKey> = asked.iter().map(|logged| logged.api()).collect();
+    assert_eq!(apis, [ApiKey::FETCH, ApiKey::PRODUCE, ApiKey::METADATA], "what comes behind a long poll waits for it");
 }
