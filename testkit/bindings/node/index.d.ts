@@ -24,7 +24,9 @@ export interface Partition {
   leader: number | null;
   leader_epoch: number;
   replicas: number[];
+  isr: number[];
   start_offset: number;
+  high_watermark: number;
   end_offset: number;
 }
 export interface Topic { name: string; id: string; partitions: Partition[] }
@@ -99,13 +101,36 @@ export class Cluster {
   setLink(broker: number, conditions: LinkConditions, of?: { clientId?: string }): Promise<LinkConditions>;
   healLink(broker: number): Promise<void>;
   resetConnections(broker: number): Promise<void>;
+  link(broker: number, of?: { clientId?: string }): Promise<LinkConditions>;
+  halfOpen(broker: number): Promise<void>;
+  fault(id: number): Promise<FaultState>;
+  removeFault(id: number): Promise<void>;
+  addBroker(): Promise<number>;
+  removeBroker(broker: number): Promise<void>;
   crash(broker: number): Promise<void>;
   restart(broker: number): Promise<void>;
   pause(broker: number): Promise<void>;
   resume(broker: number): Promise<void>;
+  hide(broker: number): Promise<void>;
+  show(broker: number): Promise<void>;
   createTopic(name: string, partitions?: number): Promise<Topic>;
   recreateTopic(name: string): Promise<void>;
-  moveLeader(topic: string, partition: number, broker: number | null): Promise<void>;
+  deleteTopic(name: string): Promise<void>;
+  corrupt(topic: string, partition: number, offset: number): Promise<void>;
+  compact(topic: string): Promise<void>;
+  applyRetention(): Promise<void>;
+  moveLeader(topic: string, partition: number, broker: number | null, options?: { keepsEpoch?: boolean }): Promise<void>;
+  bumpLeaderEpoch(topic: string, partition: number): Promise<void>;
+  pushLeaderAnswer(topic: string, partition: number, broker: number, leaderEpoch: number): Promise<void>;
+  electUnclean(topic: string, partition: number): Promise<void>;
+  holdFollower(topic: string, partition: number, broker: number): Promise<void>;
+  releaseFollower(topic: string, partition: number, broker: number): Promise<void>;
+  advanceFollower(topic: string, partition: number, broker: number, offset: number): Promise<void>;
+  setFollowerStart(topic: string, partition: number, broker: number, offset: number): Promise<void>;
+  moveController(broker: number): Promise<void>;
+  holdMarkers(): Promise<void>;
+  releaseMarkers(): Promise<void>;
+  setApiVersions(api: string, min: number, max: number): Promise<void>;
   moveCoordinator(id: string, broker: number): Promise<void>;
   advance(ms: number): Promise<{ time_ms: number }>;
   reset(): Promise<void>;

@@ -173,8 +173,32 @@ export class Cluster {
     return this.ask("POST", `/brokers/${broker}/link/reset`);
   }
 
+  /** What the link between clients and a broker does to bytes. */
+  link(broker, { clientId } = {}) {
+    const query = clientId === undefined ? "" : `?client_id=${part(clientId)}`;
+    return this.ask("GET", `/brokers/${broker}/link${query}`);
+  }
+  /** Lets a broker forget all its connections without a word. */
+  halfOpen(broker) {
+    return this.ask("POST", `/brokers/${broker}/link/half-open`);
+  }
+  fault(id) {
+    return this.ask("GET", `/faults/${id}`);
+  }
+  removeFault(id) {
+    return this.ask("DELETE", `/faults/${id}`);
+  }
+
   // Topology and time
 
+  /** Adds a broker to the running cluster, and says which. */
+  async addBroker() {
+    return (await this.ask("POST", "/brokers")).id;
+  }
+  /** Takes a broker out of the cluster; a restart brings it back. */
+  removeBroker(broker) {
+    return this.ask("DELETE", `/brokers/${broker}`);
+  }
   crash(broker) {
     return this.ask("POST", `/brokers/${broker}/crash`);
   }
@@ -187,14 +211,77 @@ export class Cluster {
   resume(broker) {
     return this.ask("POST", `/brokers/${broker}/resume`);
   }
+  /** Leaves a broker out of what Metadata names. */
+  hide(broker) {
+    return this.ask("POST", `/brokers/${broker}/hide`);
+  }
+  show(broker) {
+    return this.ask("POST", `/brokers/${broker}/show`);
+  }
   createTopic(name, partitions = 1) {
     return this.ask("POST", "/topics", { name, partitions });
   }
   recreateTopic(name) {
     return this.ask("POST", `/topics/${part(name)}/recreate`);
   }
-  moveLeader(topic, partition, broker) {
-    return this.ask("POST", "/topology/leader", { topic, partition, node: broker });
+  deleteTopic(name) {
+    return this.ask("DELETE", `/topics/${part(name)}`);
+  }
+  /** Flips a bit in the stored batch that holds an offset. */
+  corrupt(topic, partition, offset) {
+    return this.ask("POST", `/topics/${part(topic)}/corrupt`, { partition, offset });
+  }
+  /** Compacts a topic now, as if all its segments were full. */
+  compact(topic) {
+    return this.ask("POST", `/topics/${part(topic)}/compact`);
+  }
+  /** Deletes now what topics keep no longer. */
+  applyRetention() {
+    return this.ask("POST", "/retention");
+  }
+  /** Lets a broker lead a partition, or nobody; with `keepsEpoch` without a new leader epoch. */
+  moveLeader(topic, partition, broker, { keepsEpoch = false } = {}) {
+    return this.ask("POST", "/topology/leader", { topic, partition, node: broker, keeps_epoch: keepsEpoch });
+  }
+  bumpLeaderEpoch(topic, partition) {
+    return this.ask("POST", "/topology/leader-epoch", { topic, partition });
+  }
+  /** Lets the next Metadata answer tell this leader of a partition, whatever is true. */
+  pushLeaderAnswer(topic, partition, broker, leaderEpoch) {
+    return this.ask("POST", "/topology/leader-answer", { topic, partition, node: broker, leader_epoch: leaderEpoch });
+  }
+  /** Lets any replica that is up lead a partition. */
+  electUnclean(topic, partition) {
+    return this.ask("POST", "/topology/unclean-election", { topic, partition });
+  }
+  /** Lets a follower fetch no longer. */
+  holdFollower(topic, partition, broker) {
+    return this.ask("POST", "/topology/follower/hold", { topic, partition, node: broker });
+  }
+  releaseFollower(topic, partition, broker) {
+    return this.ask("POST", "/topology/follower/release", { topic, partition, node: broker });
+  }
+  /** Lets a follower that is held fetch up to an offset. */
+  advanceFollower(topic, partition, broker, offset) {
+    return this.ask("POST", "/topology/follower/advance", { topic, partition, node: broker, offset });
+  }
+  /** Lets a follower's log begin at an offset. */
+  setFollowerStart(topic, partition, broker, offset) {
+    return this.ask("POST", "/topology/follower/start", { topic, partition, node: broker, offset });
+  }
+  moveController(broker) {
+    return this.ask("POST", "/topology/controller", { node: broker });
+  }
+  /** From here on transactions that end stay prepared. */
+  holdMarkers() {
+    return this.ask("POST", "/markers/hold");
+  }
+  releaseMarkers() {
+    return this.ask("POST", "/markers/release");
+  }
+  /** Lets an API have only these versions. */
+  setApiVersions(api, min, max) {
+    return this.ask("PUT", `/apis/${part(api)}`, { min, max });
   }
   moveCoordinator(id, broker) {
     return this.ask("POST", "/topology/coordinator", { id, node: broker });

@@ -15,6 +15,7 @@ mod log;
 mod looking;
 mod nodes;
 mod producing;
+mod pushed;
 mod quotas;
 mod replication;
 mod request_log;
@@ -51,9 +52,11 @@ use features::Features;
 use fetching::sessions::FetchSessions;
 use fetching::waits::FetchWaits;
 use groups::Groups;
+use millstream_protocol::Timestamp;
 use millstream_protocol::frame;
 use millstream_protocol::messages::{Request, StrBytes, Uuid};
 use producing::waits::ProduceWaits;
+use pushed::PushedLeaders;
 use quotas::Quotas;
 use security::{Gate, Security};
 use timers::{TimerKey, Timers};
@@ -79,6 +82,7 @@ pub(crate) struct Broker {
     produce_waits: ProduceWaits,
     timers: Timers,
     faults: Faults,
+    pushed_leaders: PushedLeaders,
     log: RequestLog,
     security: Security,
     authorizer: Authorizer,
@@ -107,6 +111,7 @@ impl Broker {
             produce_waits: ProduceWaits::default(),
             timers: Timers::default(),
             faults: Faults::default(),
+            pushed_leaders: PushedLeaders::default(),
             log: RequestLog::default(),
             security: Security::new(settings.protocols.clone(), seed),
             features: Features::new(settings.transaction_version, settings.group_version).of_release(settings.release),

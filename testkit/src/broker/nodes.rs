@@ -47,6 +47,8 @@ pub(crate) struct Nodes {
     hidden: BTreeSet<NodeId>,
     /// Those that stand still: up for the others, but they neither answer nor fetch.
     paused: BTreeSet<NodeId>,
+    /// Those that are forgotten, until they start again.
+    gone: Vec<Node>,
 }
 
 impl Nodes {
@@ -57,6 +59,7 @@ impl Nodes {
             controller: None,
             hidden: BTreeSet::new(),
             paused: BTreeSet::new(),
+            gone: Vec::new(),
         }
     }
     pub(crate) fn len(&self) -> usize {
@@ -73,6 +76,22 @@ impl Nodes {
     }
     pub(crate) fn is_up(&self, id: NodeId) -> bool {
         self.find(id).is_some_and(|node| node.is_up)
+    }
+    /// A node has come, or one that was forgotten has started again.
+    pub(crate) fn add(&mut self, node: Node) {
+        self.all.push(node);
+        self.all.sort_by_key(|node| node.id);
+    }
+    /// Whether there is or was such a node.
+    pub(crate) fn has_met(&self, id: NodeId) -> bool {
+        self.all.iter().chain(&self.gone).any(|node| node.id == id)
+    }
+    /// Takes a node back that was forgotten, if it was.
+    pub(crate) fn register(&mut self, id: NodeId) {
+        if let Some(at) = self.gone.iter().position(|node| node.id == id) {
+            let node = self.gone.remove(at);
+            self.add(node);
+        }
     }
     pub(crate) fn set_up(&mut self, id: NodeId, is_up: bool) {
         if let Some(node) = self.all.iter_mut().find(|node| node.id == id) {
@@ -92,9 +111,9 @@ impl Nodes {
     }
     /// Forgets a node that is down; says whether there was one.
     pub(crate) fn unregister(&mut self, id: NodeId) -> bool {
-        let before = self.all.len();
-        self.all.retain(|node| node.id != id || node.is_up);
-        self.all.len() < before
+        let found = self.all.iter().position(|node| node.id == id && !node.is_up);
+        self.gone.extend(found.map(|at| self.all.remove(at)));
+        found.is_some()
     }
     /// Those that Metadata names.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &Node> {

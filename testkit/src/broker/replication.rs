@@ -93,6 +93,10 @@ impl Broker {
     pub(crate) fn advance_replica(&mut self, topic: &str, partition: i32, replica: NodeId, until: i64) -> bool {
         self.change_replica(topic, partition, |partition, _| partition.let_fetch(replica, until))
     }
+    /// Lets a follower's log begin at an offset. Says whether there is such a replica.
+    pub(crate) fn set_replica_start(&mut self, topic: &str, partition: i32, replica: NodeId, start: i64) -> bool {
+        self.change_replica(topic, partition, |partition, _| partition.set_start(replica, start))
+    }
     /// Does something to a partition, lets it go on from there, and says what the change said; no where there is no such partition.
     pub(crate) fn change_replica(
         &mut self,
@@ -115,6 +119,19 @@ impl Broker {
     }
     /// Lets another node lead a partition, with its own copy of the log; says whether there are such a partition and node.
     pub(crate) fn move_leader(&mut self, topic: &str, index: i32, to: NodeId) -> bool {
+        self.hand_over(topic, index, to, Partition::lead)
+    }
+    /// The same within the present leader epoch.
+    pub(crate) fn move_leader_within_epoch(&mut self, topic: &str, index: i32, to: NodeId) -> bool {
+        self.hand_over(topic, index, to, Partition::lead_within_epoch)
+    }
+    fn hand_over(
+        &mut self,
+        topic: &str,
+        index: i32,
+        to: NodeId,
+        lead: fn(&mut Partition, Option<NodeId>, &Nodes) -> bool,
+    ) -> bool {
         if !self.nodes.is_up(to) {
             return false;
         }
@@ -125,7 +142,7 @@ impl Broker {
         // Who has not been a replica fetches all there is first.
         self.change_replica(topic, index, adds)
             && self.change_replica(topic, index, |partition, nodes| {
-                partition.lead(Some(to), nodes);
+                lead(partition, Some(to), nodes);
                 true
             })
     }

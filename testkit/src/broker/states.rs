@@ -28,7 +28,9 @@ impl Broker {
             leader: partition.leader,
             leader_epoch: partition.leader_epoch,
             replicas: partition.replicas.clone(),
+            isr: partition.isr.clone(),
             start: partition.log.start(),
+            high_watermark: partition.log.high_watermark(),
             end: partition.log.end(),
         };
         Some((topic.id, topic.numbered().map(state).collect()))
@@ -42,6 +44,8 @@ pub(crate) struct PartitionState {
     pub(crate) leader: Option<NodeId>,
     pub(crate) leader_epoch: i32,
     pub(crate) replicas: Vec<NodeId>,
+    pub(crate) isr: Vec<NodeId>,
     pub(crate) start: i64,
+    pub(crate) high_watermark: i64,
     pub(crate) end: i64,
 }

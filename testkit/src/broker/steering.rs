@@ -22,11 +22,25 @@ impl Broker {
         self.lose_node(node);
         self.wake_all_fetches();
     }
+    /// A node has come: it holds nothing yet.
+    pub(crate) fn add_node(&mut self, node: Node) {
+        self.nodes.add(node);
+        self.gain_node();
+    }
+    /// Forgets a node that is down.
+    pub(crate) fn forget_node(&mut self, node: NodeId) {
+        self.nodes.unregister(node);
+    }
     /// Brings a node back: it follows, or leads what nobody leads.
     pub(crate) fn restart(&mut self, node: NodeId) {
+        self.nodes.register(node);
         self.nodes.set_up(node, true);
         self.gain_node();
         self.wake_all_fetches();
+    }
+    /// Ends a connection instead of answering it.
+    pub(crate) fn end_connection(&mut self, peer: &Peer) {
+        self.push_reply(peer.node, peer.connection, Outcome::Close);
     }
     /// Spoils the stored batch that holds an offset; says whether there is one.
     pub(crate) fn spoil(&mut self, topic: &str, partition: i32, offset: i64) -> bool {
@@ -38,10 +52,6 @@ impl Broker {
         self.change_replica(topic, partition, |partition, nodes| {
             partition.lead(None, nodes);
             true
-    /// Ends a connection instead of answering it.
-    pub(crate) fn end_connection(&mut self, peer: &Peer) {
-        self.push_reply(peer.node, peer.connection, Outcome::Close);
-    }
         })
     }
     /// Lets a node lead as before, in a new term; says whether there is such a partition and who leads it.
@@ -63,8 +73,22 @@ impl Broker {
     pub(crate) fn set_coordinator(&mut self, key: &str, node: NodeId) {
         self.nodes.set_coordinator(key, node);
     }
+    /// Lets the next Metadata answer that names a partition tell this leader of it; says whether there is such a partition.
+    pub(crate) fn push_leader_answer(
+        &mut self,
+        topic: &str,
+        partition: i32,
+        leader: NodeId,
+        leader_epoch: i32,
+    ) -> bool {
+        let Some(topic) = self.topics.find(topic).filter(|topic| topic.partition(partition).is_some()) else {
+            return false;
+        };
+        self.pushed_leaders.push((topic.name.clone(), partition), PushedLeader { leader, leader_epoch });
+        true
+    }
     pub(crate) fn has_node(&self, node: NodeId) -> bool {
-        self.nodes.find(node).is_some()
+        self.nodes.has_met(node)
     }
     /// Deletes a topic and makes one of the same name, with as many partitions and the same options: empty, with another id. Says whether
     /// there was one.

@@ -19,8 +19,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
-/// The port of the first listener of every broker in memory.
-const MEMORY_PORT: u16 = 9092;
 const NO_BROKERS: &str = "a cluster has at least one broker";
 
 /// Why a cluster did not start: an option or a name that is wrong, a port that is taken.
@@ -151,9 +149,9 @@ impl TestClusterBuilder {
         let host = if self.in_memory { Host::beside(&shared) } else { Host::thread(&shared) };
         let host = host.map_err(|error| format!("there is nothing for it to run on: {error}"))?;
         let nodes = self.nodes(&host, &doors, sockets, &addresses, &shared)?;
-            _verdict: Verdict(Arc::clone(&shared)),
         let bootstraps = listeners.into_iter().enumerate().map(|(at, (name, _))| (name, bootstrap(&addresses, at)));
         Ok(TestCluster {
+            _verdict: Verdict(Arc::clone(&shared)),
             shared,
             nodes: Mutex::new(nodes),
             recipe,
@@ -172,7 +170,7 @@ impl TestClusterBuilder {
         addresses: &[Vec<SocketAddr>],
         shared: &Arc<Shared>,
     ) -> Result<Nodes, String> {
-        let mut nodes = Nodes::new(host);
+        let mut nodes = Nodes::new(host, doors.all().collect());
         let failed = |id: NodeId, error: std::io::Error| format!("node {id} does not listen: {error}");
         for (id, sockets) in (1..).map(NodeId::new).zip(sockets) {
             for (door, socket) in doors.all().zip(sockets) {
@@ -187,16 +185,18 @@ impl TestClusterBuilder {
         }
         Ok(nodes)
     }
-    /// Addresses of private use: nobody listens there, so that a client that is given them elsewhere finds out.
+    #[cfg(feature = "client")]
     fn in_memory_at(&self, listeners: usize) -> Result<Vec<Vec<SocketAddr>>, String> {
         if self.brokers == 0 {
             return Err(NO_BROKERS.to_owned());
         }
-        let of_broker = |id: u8| {
-            let ports = (MEMORY_PORT..).take(listeners);
-            ports.map(|port| SocketAddr::from((Ipv4Addr::new(10, 0, 0, id), port))).collect()
-        };
-        Ok((1..=u8::MAX).map(of_broker).take(self.brokers).collect())
+        let of_broker = |id| (0..listeners).map(|listener| memory_address(id, listener)).collect();
+        let all = (1..).map(NodeId::new).take(self.brokers).map(of_broker).collect::<Result<_, std::io::Error>>();
+        all.map_err(|error| error.to_string())
+    }
+    #[cfg(not(feature = "client"))]
+    fn in_memory_at(&self, _listeners: usize) -> Result<Vec<Vec<SocketAddr>>, String> {
+        Err("millstream-testkit was built without its feature `client`, which clusters in memory need".to_owned())
     }
     fn settings(&self) -> Result<Settings, String> {
         let mut settings = Settings::new(self.brokers);
@@ -237,15 +237,17 @@ fn bootstrap(addresses: &[Vec<SocketAddr>], listener: usize) -> String {
 }
 fn describe(addresses: &[Vec<SocketAddr>], racks: &[String]) -> Vec<Node> {
     let mut racks = racks.iter().cycle();
-    let endpoint =
-        |address: &SocketAddr| Endpoint { host: StrBytes::from_string(address.ip().to_string()), port: address.port() };
     let node = |(id, addresses): (i32, &Vec<SocketAddr>)| Node {
-        id: NodeId::new(id),
-        endpoints: addresses.iter().map(endpoint).collect(),
-        is_up: true,
         rack: racks.next().map(|rack| StrBytes::from_string(rack.clone())),
+        ..node_at(NodeId::new(id), addresses)
     };
     (1..).zip(addresses).map(node).collect()
+}
+/// A broker that listens at these addresses.
+pub(super) fn node_at(id: NodeId, addresses: &[SocketAddr]) -> Node {
+    let endpoint =
+        |address: &SocketAddr| Endpoint { host: StrBytes::from_string(address.ip().to_string()), port: address.port() };
+    Node { id, endpoints: addresses.iter().map(endpoint).collect(), is_up: true, rack: None }
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl Door {
     /// Serves a connection until either side ends it.
     pub(super) async fn serve<S: Transport>(self, stream: S, from: SocketAddr, node: NodeId, shared: Arc<Shared>) {
         let Some(link) = shared.links().of(node) else { return };
-        let stream = Line::new(stream, Arc::clone(link), shared.next_seed());
+        let stream = Line::new(stream, link, shared.next_seed());
         let at = connection::At { node, listener: self.listener, from, client: stream.client() };
         match self.lock {
             Lock::None => connection::serve(stream, at, None, shared).await,

@@ -34,12 +34,12 @@ impl TestCluster {
     #[must_use]
     pub fn link(&self, node: impl Into<NodeId>) -> LinkControl {
         let node = node.into();
-        let link = self.shared.links().of(node).map(Arc::clone);
+        let link = self.shared.links().of(node);
         LinkControl { link: link.unwrap_or_else(|| panic!("the cluster has no node {node}")), client: None }
     }
     /// Heals the links of all brokers.
     pub fn heal_links(&self) {
-        self.shared.links().all().for_each(|link| link.heal());
+        self.shared.links().all().iter().for_each(|link| link.heal());
     }
 }
 

@@ -10,9 +10,10 @@ mod fault_rule;
 mod faults;
 mod link;
 mod logged;
+mod membership;
 mod node;
-mod parked;
 mod panics;
+mod parked;
 mod recipe;
 mod records;
 mod replication;
@@ -45,8 +46,8 @@ use crate::network::memory::MemoryRuntime;
 use millstream_client::{Client, ClientSource};
 use millstream_protocol::TopicName;
 use node::Nodes;
-use recipe::Recipe;
 use panics::Verdict;
+use recipe::Recipe;
 use shared::Shared;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -80,9 +81,9 @@ pub struct TestCluster {
     bootstraps: Vec<(String, String)>,
     #[cfg(feature = "tls")]
     authority: Option<tls::Authority>,
-    // Last, so that the thread outlives what runs on it.
     // After the nodes, so that nothing is served any more.
     _verdict: Verdict,
+    // Last, so that the thread outlives what runs on it.
     host: Host,
 }
 
@@ -103,7 +104,7 @@ impl TestCluster {
     pub fn builder() -> TestClusterBuilder {
         TestClusterBuilder::new()
     }
-    /// The address, for clients in other languages; with several listeners that of the first.
+    /// The address, for clients in other languages; with several listeners that of the first. It names the brokers of the start.
     #[must_use]
     pub fn bootstrap_servers(&self) -> String {
         self.bootstraps.first().map(|(_, bootstrap)| bootstrap.clone()).unwrap_or_default()
@@ -233,6 +234,11 @@ impl TestCluster {
     /// Moves the brokers' clock alone on, from code that is not async.
     pub fn advance_brokers(&self, by: Duration) {
         self.shared.advance(by);
+    }
+    /// Looks at the brokers; nobody who waits is woken by that.
+    #[cfg(feature = "server")]
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Broker) -> T) -> T {
+        self.shared.look(look)
     }
     pub(crate) fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {
         self.shared.with_broker(act)

@@ -18,6 +18,9 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 
+/// The port of the first listener of every broker in memory.
+#[cfg(feature = "client")]
+const MEMORY_PORT: u16 = 9092;
 /// Before the next try to accept, when there was nothing to accept with.
 const PAUSE: Duration = Duration::from_millis(1);
 /// How many connections the system holds ready to be accepted: as many as with the standard library's listeners.
@@ -74,15 +77,18 @@ pub(super) struct Nodes {
     place: Place,
     #[cfg(feature = "client")]
     network: MemoryNetwork,
+    /// Every broker's ways in.
+    doors: Vec<Door>,
     by_id: BTreeMap<NodeId, Vec<Listening>>,
 }
 impl Nodes {
-    pub(super) fn new(host: &Host) -> Self {
+    pub(super) fn new(host: &Host, doors: Vec<Door>) -> Self {
         Self {
             runtime: host.handle(),
             place: host.place(),
             #[cfg(feature = "client")]
             network: MemoryNetwork::default(),
+            doors,
             by_id: BTreeMap::new(),
         }
     }
@@ -121,7 +127,7 @@ impl Nodes {
             Place::OwnThread => Ok(Socket::Tcp(std::net::TcpListener::bind(address)?)),
             #[cfg(feature = "client")]
             Place::Caller => {
-                let link = shared.links().of(id).map(Arc::clone).unwrap_or_default();
+                let link = shared.links().of(id).unwrap_or_default();
                 Ok(Socket::Memory(self.network.listen(address, link)))
             }
             #[cfg(not(feature = "client"))]
@@ -148,6 +154,33 @@ impl Nodes {
             let _ = end.send(held);
         });
         Ok(Running { stop, ended, task: task.abort_handle(), place: self.place })
+    }
+    /// Lets one more broker listen, wherever there is room; says what its id is and where it listens.
+    pub(super) fn add_broker(&mut self, shared: &Arc<Shared>) -> io::Result<(NodeId, Vec<SocketAddr>)> {
+        let id = self.by_id.last_key_value().map_or(1, |(id, _)| id.get() + 1);
+        let (id, doors) = (NodeId::new(id), self.doors.clone());
+        shared.links().add(id);
+        for (at, door) in doors.into_iter().enumerate() {
+            match self.place {
+                Place::OwnThread => {
+                    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
+                    self.add(id, door, listener, shared)?;
+                }
+                #[cfg(feature = "client")]
+                Place::Caller => self.add_in_memory(id, door, memory_address(id, at)?, shared)?,
+                #[cfg(not(feature = "client"))]
+                Place::Caller => return Err(io::Error::other(format!("listener {at} of {id} has no network"))),
+            }
+        }
+        Ok((id, self.find(id).iter().map(|listening| listening.address).collect()))
+    }
+    /// Ends all brokers but these, for good.
+    pub(super) fn keep(&mut self, ids: &[NodeId]) {
+        let others: Vec<NodeId> = self.by_id.keys().copied().filter(|id| !ids.contains(id)).collect();
+        for id in others {
+            self.crash(id);
+            self.by_id.remove(&id);
+        }
     }
     /// Ends a broker's listeners and their connections.
     pub(super) fn crash(&mut self, id: NodeId) {
@@ -185,6 +218,16 @@ impl Drop for Nodes {
             .flatten()
             .filter_map(|listening| listening.running.take())
             .for_each(|running| drop(running.end()));
+    }
+}
+
+/// Where a broker in memory listens. Addresses of private use: nobody listens there, so that a client that is given them elsewhere finds out.
+#[cfg(feature = "client")]
+pub(super) fn memory_address(id: NodeId, listener: usize) -> io::Result<SocketAddr> {
+    let port = u16::try_from(listener).ok().and_then(|listener| MEMORY_PORT.checked_add(listener));
+    match (u8::try_from(id.get()), port) {
+        (Ok(host), Some(port)) => Ok(SocketAddr::from((std::net::Ipv4Addr::new(10, 0, 0, host), port))),
+        _ => Err(io::Error::other(format!("there is no address for listener {listener} of node {id}"))),
     }
 }
 

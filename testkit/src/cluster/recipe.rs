@@ -36,8 +36,9 @@ impl TestCluster {
     pub fn reset(&self) -> io::Result<()> {
         let broker = self.recipe.broker(self.time());
         self.shared.reset(broker);
-        let ids = self.recipe.nodes.iter().map(|node| node.id);
+        let ids: Vec<_> = self.recipe.nodes.iter().map(|node| node.id).collect();
         let mut nodes = self.nodes();
+        nodes.keep(&ids);
         ids.into_iter().try_for_each(|id| nodes.restart(id, &self.shared))
     }
     /// The brokers' time.

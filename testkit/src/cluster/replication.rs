@@ -42,6 +42,23 @@ impl TestCluster {
         let is_there = self.with_broker(|broker| broker.advance_replica(topic, index, node, until.get()));
         assert!(is_there, "node {node} has no replica of {partition}");
     }
+    /// Lets a follower's log begin at an offset: below it, readers that were sent to it are told that the offset is out of range. It begins
+    /// no lower than its leader's.
+    ///
+    /// # Panics
+    ///
+    /// When it has no replica of the partition.
+    pub fn set_follower_start(
+        &self,
+        partition: impl Into<TopicPartition>,
+        node: impl Into<NodeId>,
+        start: impl Into<Offset>,
+    ) {
+        let (partition, node, start) = (partition.into(), node.into(), start.into());
+        let (topic, index) = (partition.topic.as_str(), partition.partition.get());
+        let is_there = self.with_broker(|broker| broker.set_replica_start(topic, index, node, start.get()));
+        assert!(is_there, "node {node} has no replica of {partition}");
+    }
     /// Compacts a topic now, as if every segment were full: what Kafka's cleaner would leave below the last stable offset.
     ///
     /// # Panics

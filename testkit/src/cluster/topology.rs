@@ -30,7 +30,7 @@ impl TestCluster {
         self.with_broker(|broker| broker.restart(node));
         Ok(())
     }
-    /// Lets another broker lead.
+    /// Lets another broker lead, in a new leader epoch.
     ///
     /// # Panics
     ///
@@ -39,6 +39,17 @@ impl TestCluster {
         let (partition, to) = (partition.into(), to.into());
         let moved =
             self.with_broker(|broker| broker.move_leader(partition.topic.as_str(), partition.partition.get(), to));
+        assert!(moved, "the leader of {partition} cannot move to node {to}: one of the two is not there");
+    }
+    /// The same within the leader epoch that there is: clients that compare epochs are not told of the move.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such partition, or the broker is not up.
+    pub fn move_leader_within_epoch(&self, partition: impl Into<TopicPartition>, to: impl Into<NodeId>) {
+        let (partition, to) = (partition.into(), to.into());
+        let (topic, index) = (partition.topic.as_str(), partition.partition.get());
+        let moved = self.with_broker(|broker| broker.move_leader_within_epoch(topic, index, to));
         assert!(moved, "the leader of {partition} cannot move to node {to}: one of the two is not there");
     }
     /// Flips a bit in the stored batch that holds this offset, as a failing disk does: its checksum is wrong from now on.
@@ -60,6 +71,34 @@ impl TestCluster {
     pub fn depose_leader(&self, partition: impl Into<TopicPartition>) {
         let partition = partition.into();
         let done = self.with_broker(|broker| broker.depose(partition.topic.as_str(), partition.partition.get()));
+        assert!(done, "there is no {partition}");
+    }
+    /// Lets the next Metadata answer that names a partition tell this leader and epoch of it, whatever is true. What is pushed more than
+    /// once is told one after the other; [`reset`](Self::reset) forgets it.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # use millstream_testkit::TestCluster;
+    /// let cluster = TestCluster::builder().brokers(2).topic("orders", 1).start().await;
+    /// cluster.move_leader(("orders", 0), 1);
+    /// // A client that asks now is sent to node 2, which does not lead.
+    /// cluster.push_leader_answer(("orders", 0), 2, 7);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When there is no such partition.
+    pub fn push_leader_answer(
+        &self,
+        partition: impl Into<TopicPartition>,
+        leader: impl Into<NodeId>,
+        leader_epoch: i32,
+    ) {
+        let (partition, leader) = (partition.into(), leader.into());
+        let (topic, index) = (partition.topic.as_str(), partition.partition.get());
+        let done = self.with_broker(|broker| broker.push_leader_answer(topic, index, leader, leader_epoch));
         assert!(done, "there is no {partition}");
     }
     /// Begins a new leader epoch under the same leader.
@@ -145,7 +184,7 @@ impl TestCluster {
     pub fn release_transaction_markers(&self) {
         self.with_broker(crate::broker::Broker::release_markers);
     }
-    fn known(&self, node: NodeId) -> NodeId {
+    pub(super) fn known(&self, node: NodeId) -> NodeId {
         assert!(self.shared.look(|broker| broker.has_node(node)), "the cluster has no node {node}");
         node
     }

@@ -97,16 +97,23 @@ impl Link {
 
 /// All links of a cluster.
 #[derive(Debug)]
-pub(crate) struct Links(BTreeMap<NodeId, Arc<Link>>);
+pub(crate) struct Links(Mutex<BTreeMap<NodeId, Arc<Link>>>);
 
 impl Links {
     pub(crate) fn new(nodes: impl IntoIterator<Item = NodeId>) -> Self {
-        Self(nodes.into_iter().map(|node| (node, Arc::default())).collect())
+        Self(Mutex::new(nodes.into_iter().map(|node| (node, Arc::default())).collect()))
     }
-    pub(crate) fn of(&self, node: NodeId) -> Option<&Arc<Link>> {
-        self.0.get(&node)
+    pub(crate) fn of(&self, node: NodeId) -> Option<Arc<Link>> {
+        self.lock().get(&node).cloned()
     }
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Link>> {
-        self.0.values()
+    pub(crate) fn all(&self) -> Vec<Arc<Link>> {
+        self.lock().values().cloned().collect()
+    }
+    /// A node has come.
+    pub(crate) fn add(&self, node: NodeId) {
+        self.lock().entry(node).or_default();
+    }
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<NodeId, Arc<Link>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

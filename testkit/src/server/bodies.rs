@@ -32,7 +32,9 @@ pub(super) struct PartitionView {
     pub(super) leader: Option<i32>,
     pub(super) leader_epoch: i32,
     pub(super) replicas: Vec<i32>,
+    pub(super) isr: Vec<i32>,
     pub(super) start_offset: i64,
+    pub(super) high_watermark: i64,
     pub(super) end_offset: i64,
 }
 
@@ -73,6 +75,10 @@ pub(super) struct Id {
     pub(super) id: u64,
 }
 #[derive(Debug, Serialize)]
+pub(super) struct BrokerId {
+    pub(super) id: i32,
+}
+#[derive(Debug, Serialize)]
 pub(super) struct Count {
     pub(super) count: u64,
 }
@@ -104,12 +110,43 @@ pub(super) struct LeaderMove {
     pub(super) partition: i32,
     /// None: nobody leads.
     pub(super) node: Option<i32>,
+    #[serde(default)]
+    pub(super) keeps_epoch: bool,
 }
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewTerm {
     pub(super) topic: String,
     pub(super) partition: i32,
+}
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LeaderAnswer {
+    pub(super) topic: String,
+    pub(super) partition: i32,
+    pub(super) node: i32,
+    pub(super) leader_epoch: i32,
+}
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Follower {
+    pub(super) topic: String,
+    pub(super) partition: i32,
+    pub(super) node: i32,
+}
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FollowerAt {
+    pub(super) topic: String,
+    pub(super) partition: i32,
+    pub(super) node: i32,
+    pub(super) offset: i64,
+}
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Versions {
+    pub(super) min: i16,
+    pub(super) max: i16,
 }
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,8 +1,9 @@
 //! Routes about the cluster as a whole: a look, its time, its markers, a new beginning, and what this port is.
 
 use super::answer::{Answer, Refusal};
-use super::bodies::{Advance, BrokerView, ClusterView, Time};
+use super::bodies::{Advance, BrokerView, ClusterView, Time, Versions};
 use super::route::{Asked, Route};
+use crate::faults::api_named;
 use hyper::Method;
 use std::time::Duration;
 
@@ -13,13 +14,15 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Method::POST, "/time/advance", advance),
         Route::new(Method::POST, "/markers/hold", hold_markers),
         Route::new(Method::POST, "/markers/release", release_markers),
+        Route::new(Method::POST, "/retention", apply_retention),
+        Route::new(Method::PUT, "/apis/{api}", set_versions),
         Route::new(Method::GET, "/openapi.yaml", describe),
     ]
 }
 
 fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let cluster = asked.cluster;
-    let view = cluster.with_broker(|broker| ClusterView {
+    let view = cluster.look(|broker| ClusterView {
         bootstrap: cluster.bootstrap_servers(),
         cluster_id: broker.cluster_id().to_owned(),
         time_ms: cluster.time().as_millis(),
@@ -46,6 +49,20 @@ fn hold_markers(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 }
 fn release_markers(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     asked.cluster.release_transaction_markers();
+    Ok(Answer::Nothing)
+}
+fn apply_retention(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    asked.cluster.apply_retention();
+    Ok(Answer::Nothing)
+}
+fn set_versions(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let Versions { min, max } = asked.body()?;
+    let name = asked.place("api");
+    let api = api_named(name).ok_or_else(|| Refusal::missing(format!("Kafka has no API `{name}`")))?;
+    if min < 0 || max < min {
+        return Err(Refusal::bad(format!("there are no versions {min} to {max}")));
+    }
+    asked.cluster.set_api_versions(api, min, max);
     Ok(Answer::Nothing)
 }
 fn describe(_: &Asked<'_>) -> Result<Answer, Refusal> {

@@ -21,24 +21,27 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Method::DELETE, "/topics/{name}", delete),
         Route::new(Method::POST, "/topics/{name}/recreate", recreate),
         Route::new(Method::POST, "/topics/{name}/corrupt", corrupt),
+        Route::new(Method::POST, "/topics/{name}/compact", compact),
         Route::new(Method::GET, "/topics/{name}/records", records),
     ]
 }
 
 fn list(asked: &Asked<'_>) -> Result<Answer, Refusal> {
-    let names = asked.cluster.with_broker(|broker| broker.topic_names());
+    let names = asked.cluster.look(Broker::topic_names);
     let views: Vec<TopicView> = names.iter().filter_map(|name| view(asked, name)).collect();
     Answer::json(&views)
 }
 fn view(asked: &Asked<'_>, name: &str) -> Option<TopicView> {
-    asked.cluster.with_broker(|broker| {
+    asked.cluster.look(|broker| {
         let (id, partitions) = broker.topic_state(name)?;
         let partitions = partitions.into_iter().map(|state| PartitionView {
             partition: state.index,
             leader: state.leader.map(NodeId::get),
             leader_epoch: state.leader_epoch,
             replicas: state.replicas.into_iter().map(NodeId::get).collect(),
+            isr: state.isr.into_iter().map(NodeId::get).collect(),
             start_offset: state.start,
+            high_watermark: state.high_watermark,
             end_offset: state.end,
         });
         Some(TopicView { name: name.to_owned(), id: id.to_string(), partitions: partitions.collect() })
@@ -83,6 +86,9 @@ fn delete(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 fn recreate(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     act(asked, Broker::recreate_topic)
 }
+fn compact(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    act(asked, Broker::compact)
+}
 fn corrupt(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let Spoil { partition, offset } = asked.body()?;
     let name = asked.place("name");
@@ -92,7 +98,7 @@ fn corrupt(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 }
 fn records(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let name = asked.place("name");
-    if !asked.cluster.with_broker(|broker| broker.has_topic(name)) {
+    if !asked.cluster.look(|broker| broker.has_topic(name)) {
         return Err(missing(name));
     }
     let (partition, from) = (asked.query::<i32>("partition")?, asked.query::<i64>("from_offset")?);

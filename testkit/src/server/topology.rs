@@ -1,14 +1,19 @@
 //! Routes about brokers, and about what moves between them.
 
 use super::answer::{Answer, Refusal};
-use super::bodies::{ControllerMove, CoordinatorMove, LeaderMove, NewTerm};
+use super::bodies::{
+    BrokerId, ControllerMove, CoordinatorMove, Follower, FollowerAt, LeaderAnswer, LeaderMove, NewTerm,
+};
 use super::route::{Asked, Route};
 use crate::TestCluster;
+use crate::broker::Broker;
 use hyper::Method;
 use millstream_protocol::NodeId;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
+        Route::new(Method::POST, "/brokers", add_broker),
+        Route::new(Method::DELETE, "/brokers/{id}", |asked| act(asked, TestCluster::remove_broker)),
         Route::new(Method::POST, "/brokers/{id}/crash", |asked| act(asked, TestCluster::crash)),
         Route::new(Method::POST, "/brokers/{id}/restart", restart),
         Route::new(Method::POST, "/brokers/{id}/pause", |asked| act(asked, TestCluster::pause)),
@@ -17,6 +22,12 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Method::POST, "/brokers/{id}/show", |asked| act(asked, TestCluster::show)),
         Route::new(Method::POST, "/topology/leader", move_leader),
         Route::new(Method::POST, "/topology/leader-epoch", bump_leader_epoch),
+        Route::new(Method::POST, "/topology/leader-answer", push_leader_answer),
+        Route::new(Method::POST, "/topology/unclean-election", elect_unclean),
+        Route::new(Method::POST, "/topology/follower/hold", |asked| hold_follower(asked, true)),
+        Route::new(Method::POST, "/topology/follower/release", |asked| hold_follower(asked, false)),
+        Route::new(Method::POST, "/topology/follower/advance", |asked| follow(asked, Broker::advance_replica)),
+        Route::new(Method::POST, "/topology/follower/start", |asked| follow(asked, Broker::set_replica_start)),
         Route::new(Method::POST, "/topology/coordinator", move_coordinator),
         Route::new(Method::POST, "/topology/controller", move_controller),
     ]
@@ -24,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn known(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
     let node = NodeId::new(id);
-    let is_there = asked.cluster.with_broker(|broker| broker.has_node(node));
+    let is_there = asked.cluster.look(|broker| broker.has_node(node));
     if is_there { Ok(node) } else { Err(Refusal::missing(format!("there is no broker {id}"))) }
 }
 /// The broker that the path names.
@@ -44,9 +55,10 @@ fn restart(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     Ok(Answer::Nothing)
 }
 fn move_leader(asked: &Asked<'_>) -> Result<Answer, Refusal> {
-    let LeaderMove { topic, partition, node } = asked.body()?;
+    let LeaderMove { topic, partition, node, keeps_epoch } = asked.body()?;
     let to = node.map(|id| known(asked, id)).transpose()?;
     let moved = asked.cluster.with_broker(|broker| match to {
+        Some(to) if keeps_epoch => broker.move_leader_within_epoch(&topic, partition, to),
         Some(to) => broker.move_leader(&topic, partition, to),
         None => broker.depose(&topic, partition),
     });
@@ -56,6 +68,37 @@ fn bump_leader_epoch(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let NewTerm { topic, partition } = asked.body()?;
     let bumped = asked.cluster.with_broker(|broker| broker.bump_leader_epoch(&topic, partition));
     done(bumped, || format!("there is no partition {topic}-{partition}"))
+}
+fn push_leader_answer(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let LeaderAnswer { topic, partition, node, leader_epoch } = asked.body()?;
+    let leader = NodeId::new(node);
+    let pushed = asked.cluster.with_broker(|broker| broker.push_leader_answer(&topic, partition, leader, leader_epoch));
+    done(pushed, || format!("there is no partition {topic}-{partition}"))
+}
+fn elect_unclean(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let NewTerm { topic, partition } = asked.body()?;
+    let elected = asked.cluster.with_broker(|broker| broker.elect_unclean(&topic, partition));
+    done(elected, || format!("there is no partition {topic}-{partition}, or none of its replicas is up"))
+}
+fn hold_follower(asked: &Asked<'_>, holds: bool) -> Result<Answer, Refusal> {
+    let Follower { topic, partition, node } = asked.body()?;
+    let id = known(asked, node)?;
+    let held = asked.cluster.with_broker(|broker| broker.hold_replica(&topic, partition, id, holds));
+    done(held, || no_replica(&topic, partition, node))
+}
+fn follow(asked: &Asked<'_>, act: fn(&mut Broker, &str, i32, NodeId, i64) -> bool) -> Result<Answer, Refusal> {
+    let FollowerAt { topic, partition, node, offset } = asked.body()?;
+    let id = known(asked, node)?;
+    let is_there = asked.cluster.with_broker(|broker| act(broker, &topic, partition, id, offset));
+    done(is_there, || no_replica(&topic, partition, node))
+}
+fn no_replica(topic: &str, partition: i32, node: i32) -> String {
+    format!("broker {node} has no replica of {topic}-{partition}")
+}
+fn add_broker(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let added = asked.cluster.try_add_broker();
+    let id = added.map_err(|error| Refusal::conflict(format!("no broker can be added: {error}")))?;
+    Answer::created(&BrokerId { id: id.get() })
 }
 fn move_coordinator(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let CoordinatorMove { id, node } = asked.body()?;

@@ -15,13 +15,13 @@ mod hostile;
 mod looking;
 mod offsets;
 mod producing;
-mod replication;
 mod recreated;
+mod replication;
 mod sasl;
-#[cfg(feature = "tls")]
 #[path = "../services/mod.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
 mod services;
+#[cfg(feature = "tls")]
 mod tls;
 mod topics;
 mod topology;

@@ -227,3 +227,20 @@ async fn a_follower_serves_what_it_has() {
     let response = to(&cluster, follower).call(10, &fetch("t", 0, 0, 0));
     assert_eq!(ErrorCode::new(response.responses[0].partitions[0].error_code), ErrorCode::NOT_LEADER_OR_FOLLOWER);
 }
+
+#[tokio::test]
+async fn a_follower_has_a_start_and_an_end_of_its_own() {
+    let cluster = three().topic("t", 1).start().await;
+    cluster.move_leader(("t", 0), 1);
+    let mut leader = Connection::to(&cluster, 0);
+    for value in ["a", "b", "c", "d"] {
+        write(&mut leader, "t", batch(&[value], &Stamp::plain()));
+    }
+    cluster.set_follower_start(("t", 0), 2, 2);
+    let mut follower = Connection::to(&cluster, 1);
+    let below = follower.call(12, &fetch("t", 0, 1, 0));
+    assert_eq!(ErrorCode::new(below.responses[0].partitions[0].error_code), ErrorCode::OFFSET_OUT_OF_RANGE);
+    let at = follower.call(12, &fetch("t", 0, 2, 0));
+    assert_eq!((values(&at), at.responses[0].partitions[0].log_start_offset), (vec!["c".into(), "d".into()], 2));
+    assert_eq!(values(&leader.call(12, &fetch("t", 0, 1, 0))).len(), 3, "the leader has all");
+}

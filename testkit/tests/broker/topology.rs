@@ -98,3 +98,56 @@ async fn a_topic_made_anew_is_empty_and_has_another_id() {
     let refused = connection.call(13, &by_id);
     assert_eq!(refused.responses[0].partitions[0].error_code, ErrorCode::UNKNOWN_TOPIC_ID.get());
 }
+
+#[tokio::test]
+async fn brokers_join_and_leave_while_the_cluster_runs() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    write(&mut connection, "t", one());
+    let added = cluster.add_broker();
+    let told = metadata(&mut connection);
+    assert_eq!(ids(&told), [1, 2]);
+    let address = format!("{}:{}", told.brokers[1].host, told.brokers[1].port);
+    cluster.move_leader(("t", 0), added);
+    cluster.remove_broker(1);
+    let mut connection = Connection::at(&address);
+    let told = metadata(&mut connection);
+    assert_eq!((ids(&told), told.topics[0].partitions[0].leader_id.0), (vec![2], 2));
+    assert_eq!(write(&mut connection, "t", one()), (0, 1), "the log is whole");
+    cluster.create_topic("u", 1);
+    assert_eq!(metadata(&mut connection).topics[1].partitions[0].leader_id.0, 2);
+    cluster.restart(1);
+    assert_eq!(ids(&metadata(&mut connection)), [1, 2]);
+    cluster.reset().expect("the ports are free");
+    assert_eq!(ids(&metadata(&mut Connection::to(&cluster, 0))), [1]);
+    assert!(std::net::TcpStream::connect(&address).is_err(), "who was added is gone");
+    assert_eq!(cluster.add_broker().get(), 2);
+}
+
+#[tokio::test]
+async fn an_answer_may_name_a_leader_that_does_not_lead() {
+    let cluster = TestCluster::builder().brokers(2).topic("t", 2).start().await;
+    cluster.move_leader(("t", 1), 1);
+    let mut connection = Connection::to(&cluster, 0);
+    let mut told = || {
+        let partition = metadata(&mut connection).topics[0].partitions[1].clone();
+        (partition.leader_id.0, partition.leader_epoch)
+    };
+    let truth = told();
+    cluster.push_leader_answer(("t", 1), 2, 40);
+    cluster.push_leader_answer(("t", 1), -1, 41);
+    assert_eq!([told(), told(), told()], [(2, 40), (-1, 41), truth]);
+}
+
+#[tokio::test]
+async fn a_leader_may_move_without_a_new_epoch() {
+    let cluster = TestCluster::builder().brokers(2).topic("t", 1).start().await;
+    cluster.move_leader(("t", 0), 1);
+    let mut connection = Connection::to(&cluster, 0);
+    let told = metadata(&mut connection).topics.remove(0).partitions.remove(0);
+    cluster.move_leader_within_epoch(("t", 0), 2);
+    let moved = metadata(&mut connection).topics.remove(0).partitions.remove(0);
+    assert_eq!((moved.leader_id.0, moved.leader_epoch), (2, told.leader_epoch));
+    assert_eq!(write(&mut connection, "t", one()).0, ErrorCode::NOT_LEADER_OR_FOLLOWER.get());
+    assert_eq!(write(&mut Connection::to(&cluster, 1), "t", one()), (0, 0));
+}

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { Cluster, ControlError, findBinary } from "../index.js";
@@ -65,6 +66,53 @@ test("brokers go and come, leaders move, and a reset makes all as new", () =>
     assert.equal((await cluster.topic("t")).partitions[0].leader, 3);
     await cluster.reset();
     assert.deepEqual(await cluster.topics(), []);
+  }));
+
+test("every route of the port has a method", () =>
+  withCluster({}, async (cluster) => {
+    const said = await cluster.ask("GET", "/openapi.yaml");
+    const plain = (text) => text.replace(/\$?\{[^{}\s]*\}/g, "{}");
+    const paths = said.split("\n").filter((line) => line.startsWith("  /")).map((line) => line.trim().replace(/:$/, ""));
+    const asked = plain(readFileSync(new URL("../index.js", import.meta.url), "utf8"));
+    const left = paths.filter((path) => !asked.includes(plain(path)));
+    assert.deepEqual(left, ["/coverage.txt"], "which is the same as text");
+  }));
+
+test("brokers join and leave, followers and answers are steered", () =>
+  withCluster({ brokers: 3, topics: { t: 1 } }, async (cluster) => {
+    assert.equal(await cluster.addBroker(), 4);
+    await cluster.moveLeader("t", 0, 1);
+    const { leader_epoch: epoch } = (await cluster.topic("t")).partitions[0];
+    await cluster.moveLeader("t", 0, 2, { keepsEpoch: true });
+    assert.equal((await cluster.topic("t")).partitions[0].leader_epoch, epoch);
+    await cluster.removeBroker(4);
+    assert.deepEqual((await cluster.brokers()).map(({ id }) => id), [1, 2, 3]);
+    await cluster.holdFollower("t", 0, 3);
+    await cluster.advanceFollower("t", 0, 3, 0);
+    await cluster.setFollowerStart("t", 0, 3, 0);
+    await cluster.releaseFollower("t", 0, 3);
+    await cluster.bumpLeaderEpoch("t", 0);
+    await cluster.pushLeaderAnswer("t", 0, 77_777, 7);
+    const [first] = cluster.bootstrapServers.split(",");
+    const lie = Buffer.from([0, 0x01, 0x2f, 0xd1]);
+    assert.ok((await metadata(first)).includes(lie));
+    assert.ok(!(await metadata(first)).includes(lie));
+    await cluster.hide(2);
+    await cluster.show(2);
+    await cluster.moveController(3);
+    await cluster.electUnclean("t", 0);
+    await cluster.holdMarkers();
+    await cluster.releaseMarkers();
+    await cluster.compact("t");
+    await cluster.applyRetention();
+    await cluster.setApiVersions("Metadata", 0, 5);
+    await assert.rejects(cluster.corrupt("t", 0, 0), /no batch of t-0 holds offset 0/);
+    await cluster.deleteTopic("t");
+    assert.equal((await cluster.link(1)).latency_ms, 0);
+    await cluster.halfOpen(1);
+    const fault = await cluster.addFaults("Fetch", ["pass"]);
+    assert.equal((await cluster.fault(fault)).left, 1);
+    await cluster.removeFault(fault);
   }));
 
 test("what is refused says why", async () => {

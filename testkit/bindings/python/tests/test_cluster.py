@@ -1,6 +1,8 @@
 """The wrapper itself. What talks Kafka here is a socket; real clients are judges elsewhere."""
 
+import inspect
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -44,6 +46,60 @@ def test_options_come_from_the_marker(kafka_cluster: Cluster) -> None:
     kafka_cluster.restart(2)
     kafka_cluster.move_leader("t", 0, 3)
     assert kafka_cluster.topic("t").partitions[0].leader == 3
+
+
+def test_every_route_of_the_port_has_a_method(kafka_cluster: Cluster) -> None:
+    said = kafka_cluster.ask("GET", "/openapi.yaml")
+    paths = [line.strip(" :") for line in said.splitlines() if line.startswith("  /")]
+    source = inspect.getsource(Cluster)
+    # What stands in a path's places is no part of its look here.
+    asked = re.sub(r"\{[^{}]*\}", "{}", source)
+    left = [path for path in paths if re.sub(r"\{[^{}]*\}", "{}", path) not in asked]
+    assert left == ["/coverage.txt"], "which is the same as text"
+
+
+@pytest.mark.kafka_cluster(brokers=3, topics={"t": 1})
+def test_brokers_followers_and_answers_are_steered(kafka_cluster: Cluster) -> None:
+    assert kafka_cluster.add_broker() == 4
+    kafka_cluster.move_leader("t", 0, 1)
+    epoch = kafka_cluster.topic("t").partitions[0].leader_epoch
+    kafka_cluster.move_leader("t", 0, 2, keeps_epoch=True)
+    assert kafka_cluster.topic("t").partitions[0].leader_epoch == epoch
+    kafka_cluster.move_leader("t", 0, 1, keeps_epoch=True)
+    kafka_cluster.remove_broker(4)
+    assert [broker.id for broker in kafka_cluster.brokers()] == [1, 2, 3]
+    for follower in (2, 3):
+        kafka_cluster.hold_follower("t", 0, follower)
+        kafka_cluster.advance_follower("t", 0, follower, 0)
+        kafka_cluster.set_follower_start("t", 0, follower, 0)
+        kafka_cluster.release_follower("t", 0, follower)
+    before = kafka_cluster.topic("t").partitions[0]
+    kafka_cluster.bump_leader_epoch("t", 0)
+    after = kafka_cluster.topic("t").partitions[0]
+    assert (after.leader_epoch, after.isr) == (before.leader_epoch + 1, before.isr)
+    kafka_cluster.push_leader_answer("t", 0, 77_777, 7)
+    first, *_ = kafka_cluster.bootstrap_servers.split(",")
+    assert struct.pack(">i", 77_777) in metadata(first)
+    assert struct.pack(">i", 77_777) not in metadata(first)
+    kafka_cluster.move_controller(3)
+    kafka_cluster.hide(2)
+    assert kafka_cluster.brokers()[1].is_hidden
+    kafka_cluster.show(2)
+    kafka_cluster.elect_unclean("t", 0)
+    kafka_cluster.hold_markers()
+    kafka_cluster.release_markers()
+    kafka_cluster.compact("t")
+    kafka_cluster.apply_retention()
+    kafka_cluster.set_api_versions("Metadata", 0, 5)
+    with pytest.raises(ControlError, match="no batch of t-0 holds offset 0"):
+        kafka_cluster.corrupt("t", 0, 0)
+    kafka_cluster.delete_topic("t")
+    assert kafka_cluster.topics() == []
+    assert kafka_cluster.link(1)["latency_ms"] == 0
+    kafka_cluster.half_open(1)
+    fault = kafka_cluster.add_faults("Fetch", "pass")
+    assert kafka_cluster.fault(fault).left == 1
+    kafka_cluster.remove_fault(fault)
 
 
 def test_faults_happen_and_are_counted(kafka_cluster: Cluster) -> None:

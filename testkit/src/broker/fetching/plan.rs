@@ -114,7 +114,8 @@ impl Broker {
         } else {
             partition.check_leader(plan.call.node, want.leader_epoch)?;
         }
-        let is_in_range = want.offset >= partition.log.start() && want.offset <= partition.end_of(plan.call.node);
+        let is_in_range =
+            want.offset >= partition.start_of(plan.call.node) && want.offset <= partition.end_of(plan.call.node);
         let is_known = want.last_fetched_epoch < 0 || partition.log.end_of_epoch(want.last_fetched_epoch).is_some();
         let may_read = is_known && (is_in_range || diverging(partition, want).is_some());
         if may_read { Ok(partition) } else { Err(ErrorCode::OFFSET_OUT_OF_RANGE) }
@@ -236,7 +237,7 @@ fn told(partition: &Partition, plan: &Plan, want: &Want) -> PartitionData {
         partition_index: want.partition,
         high_watermark: log.high_watermark().min(own_end),
         last_stable_offset: log.last_stable_offset().min(own_end),
-        log_start_offset: log.start(),
+        log_start_offset: partition.start_of(plan.call.node),
         aborted_transactions: None,
         records: RecordData::from(Vec::new()),
         ..PartitionData::default()

@@ -29,7 +29,7 @@ impl Handler for Metadata {
     fn handle(broker: &mut Broker, call: &Call, request: MetadataRequest) -> Answer<MetadataResponse> {
         let may_create = request.allow_auto_topic_creation && broker.settings.auto_create_topics;
         let describe = |topic: &Topic| describe_topic(broker, topic, request.include_topic_authorized_operations);
-        let topics = match &request.topics {
+        let mut topics: Vec<_> = match &request.topics {
             // In version 0 an empty list asks for all.
             Some(asked) if !(call.version == 0 && asked.is_empty()) => asked
                 .iter()
@@ -37,6 +37,7 @@ impl Handler for Metadata {
                 .collect(),
             _ => broker.topics.all().map(describe).collect(),
         };
+        push_leaders(broker, &mut topics);
         let operations = if request.include_cluster_authorized_operations { CLUSTER_OPERATIONS } else { i32::MIN };
         Answer::Reply(
             MetadataResponse::default()
@@ -106,6 +107,21 @@ fn describe_topic(broker: &Broker, topic: &Topic, operations: bool) -> MetadataR
             topic.numbered().map(|(index, partition)| describe_partition(broker, index, partition)).collect(),
         )
         .with_topic_authorized_operations(if operations { TOPIC_OPERATIONS } else { i32::MIN })
+}
+/// Tells the leaders that a test wants to be told.
+fn push_leaders(broker: &mut Broker, topics: &mut [MetadataResponseTopic]) {
+    if broker.pushed_leaders.is_empty() {
+        return;
+    }
+    for topic in topics {
+        let Some(name) = &topic.name else { continue };
+        for partition in &mut topic.partitions {
+            if let Some(told) = broker.pushed_leaders.take(name, partition.partition_index) {
+                partition.leader_id = BrokerId(told.leader.get());
+                partition.leader_epoch = told.leader_epoch;
+            }
+        }
+    }
 }
 fn describe_partition(broker: &Broker, index: i32, partition: &Partition) -> MetadataResponsePartition {
     let offline: Vec<NodeId> = partition.replicas.iter().copied().filter(|id| !broker.nodes.is_up(*id)).collect();

@@ -30,6 +30,8 @@ pub(crate) enum Election {
 /// What one replica has of the log.
 #[derive(Debug, Clone, Default)]
 struct Copy {
+    /// Where it begins, if that is above the leader's start: a test says so.
+    start: i64,
     end: i64,
     /// It does not fetch, because a test says so.
     is_held: bool,
@@ -112,6 +114,11 @@ impl Partition {
             return self.log.end();
         }
         self.copies.get(&replica).map_or(0, |copy| copy.end)
+    }
+    /// Where a replica's log begins.
+    pub(crate) fn start_of(&self, replica: NodeId) -> i64 {
+        let own = self.copies.get(&replica).filter(|_| self.owner != Some(replica));
+        self.log.start().max(own.map_or(0, |copy| copy.start))
     }
     /// How many in-sync replicas it takes to acknowledge (Kafka's effective minimum: no more than there are replicas).
     pub(crate) fn least_isr(&self, configured: usize) -> usize {
@@ -202,6 +209,12 @@ impl Partition {
         copy.is_held = holds;
         true
     }
+    /// Lets a follower's log begin at an offset.
+    pub(crate) fn set_start(&mut self, replica: NodeId, start: i64) -> bool {
+        let Some(copy) = self.copies.get_mut(&replica) else { return false };
+        copy.start = start;
+        true
+    }
     /// Lets a follower that is held fetch up to an offset.
     pub(crate) fn let_fetch(&mut self, replica: NodeId, until: i64) -> bool {
         let end = self.log.end();
@@ -253,6 +266,14 @@ impl Partition {
     }
     /// Gives it another leader, in a new epoch. What the new leader never had is lost.
     pub(crate) fn lead(&mut self, leader: Option<NodeId>, nodes: &Nodes) -> bool {
+        let is_other = self.lead_within_epoch(leader, nodes);
+        if is_other {
+            self.begin_term();
+        }
+        is_other
+    }
+    /// The same without a new epoch, as no controller would.
+    pub(crate) fn lead_within_epoch(&mut self, leader: Option<NodeId>, nodes: &Nodes) -> bool {
         if self.leader == leader {
             return false;
         }
@@ -260,7 +281,6 @@ impl Partition {
         if let Some(leader) = leader {
             self.take_log_of(leader, nodes);
         }
-        self.begin_term();
         if let Some(leader) = leader.filter(|leader| !self.isr.contains(leader)) {
             // Nobody who was in sync is left: the new leader's log is the truth now.
             let is_eligible = self.elr.contains(&leader);

@@ -171,7 +171,30 @@ class Cluster:
     def reset_connections(self, broker: int) -> None:
         self.ask("POST", f"/brokers/{broker}/link/reset")
 
+    def link(self, broker: int, *, client_id: Optional[str] = None) -> dict:
+        """What the link between clients and a broker does to bytes."""
+        query = f"?client_id={_part(client_id)}" if client_id else ""
+        return self.ask("GET", f"/brokers/{broker}/link{query}")
+
+    def half_open(self, broker: int) -> None:
+        """Lets a broker forget all its connections without a word."""
+        self.ask("POST", f"/brokers/{broker}/link/half-open")
+
+    def fault(self, id: int) -> FaultState:
+        return of(FaultState, self.ask("GET", f"/faults/{id}"))
+
+    def remove_fault(self, id: int) -> None:
+        self.ask("DELETE", f"/faults/{id}")
+
     # Topology and time
+
+    def add_broker(self) -> int:
+        """Adds a broker to the running cluster, and says which."""
+        return self.ask("POST", "/brokers")["id"]
+
+    def remove_broker(self, broker: int) -> None:
+        """Takes a broker out of the cluster; a restart brings it back."""
+        self.ask("DELETE", f"/brokers/{broker}")
 
     def crash(self, broker: int) -> None:
         self.ask("POST", f"/brokers/{broker}/crash")
@@ -185,14 +208,81 @@ class Cluster:
     def resume(self, broker: int) -> None:
         self.ask("POST", f"/brokers/{broker}/resume")
 
+    def hide(self, broker: int) -> None:
+        """Leaves a broker out of what Metadata names."""
+        self.ask("POST", f"/brokers/{broker}/hide")
+
+    def show(self, broker: int) -> None:
+        self.ask("POST", f"/brokers/{broker}/show")
+
     def create_topic(self, name: str, partitions: int = 1) -> Topic:
         return Topic.told(self.ask("POST", "/topics", {"name": name, "partitions": partitions}))
 
     def recreate_topic(self, name: str) -> None:
         self.ask("POST", f"/topics/{_part(name)}/recreate")
 
-    def move_leader(self, topic: str, partition: int, broker: Optional[int]) -> None:
-        self.ask("POST", "/topology/leader", {"topic": topic, "partition": partition, "node": broker})
+    def delete_topic(self, name: str) -> None:
+        self.ask("DELETE", f"/topics/{_part(name)}")
+
+    def corrupt(self, topic: str, partition: int, offset: int) -> None:
+        """Flips a bit in the stored batch that holds an offset."""
+        self.ask("POST", f"/topics/{_part(topic)}/corrupt", {"partition": partition, "offset": offset})
+
+    def compact(self, topic: str) -> None:
+        """Compacts a topic now, as if all its segments were full."""
+        self.ask("POST", f"/topics/{_part(topic)}/compact")
+
+    def apply_retention(self) -> None:
+        """Deletes now what topics keep no longer."""
+        self.ask("POST", "/retention")
+
+    def move_leader(self, topic: str, partition: int, broker: Optional[int], *, keeps_epoch: bool = False) -> None:
+        """Lets a broker lead a partition, or nobody; with `keeps_epoch` without a new leader epoch."""
+        body = {"topic": topic, "partition": partition, "node": broker, "keeps_epoch": keeps_epoch}
+        self.ask("POST", "/topology/leader", body)
+
+    def bump_leader_epoch(self, topic: str, partition: int) -> None:
+        self.ask("POST", "/topology/leader-epoch", {"topic": topic, "partition": partition})
+
+    def push_leader_answer(self, topic: str, partition: int, broker: int, leader_epoch: int) -> None:
+        """Lets the next Metadata answer tell this leader of a partition, whatever is true."""
+        body = {"topic": topic, "partition": partition, "node": broker, "leader_epoch": leader_epoch}
+        self.ask("POST", "/topology/leader-answer", body)
+
+    def elect_unclean(self, topic: str, partition: int) -> None:
+        """Lets any replica that is up lead a partition."""
+        self.ask("POST", "/topology/unclean-election", {"topic": topic, "partition": partition})
+
+    def hold_follower(self, topic: str, partition: int, broker: int) -> None:
+        """Lets a follower fetch no longer."""
+        self.ask("POST", "/topology/follower/hold", {"topic": topic, "partition": partition, "node": broker})
+
+    def release_follower(self, topic: str, partition: int, broker: int) -> None:
+        self.ask("POST", "/topology/follower/release", {"topic": topic, "partition": partition, "node": broker})
+
+    def advance_follower(self, topic: str, partition: int, broker: int, offset: int) -> None:
+        """Lets a follower that is held fetch up to an offset."""
+        body = {"topic": topic, "partition": partition, "node": broker, "offset": offset}
+        self.ask("POST", "/topology/follower/advance", body)
+
+    def set_follower_start(self, topic: str, partition: int, broker: int, offset: int) -> None:
+        """Lets a follower's log begin at an offset."""
+        body = {"topic": topic, "partition": partition, "node": broker, "offset": offset}
+        self.ask("POST", "/topology/follower/start", body)
+
+    def move_controller(self, broker: int) -> None:
+        self.ask("POST", "/topology/controller", {"node": broker})
+
+    def hold_markers(self) -> None:
+        """From here on transactions that end stay prepared."""
+        self.ask("POST", "/markers/hold")
+
+    def release_markers(self) -> None:
+        self.ask("POST", "/markers/release")
+
+    def set_api_versions(self, api: str, min: int, max: int) -> None:
+        """Lets an API have only these versions."""
+        self.ask("PUT", f"/apis/{_part(api)}", {"min": min, "max": max})
 
     def move_coordinator(self, id: str, broker: int) -> None:
         self.ask("POST", "/topology/coordinator", {"id": id, "node": broker})

@@ -29,7 +29,9 @@ class Partition:
     leader: Optional[int]
     leader_epoch: int
     replicas: list[int]
+    isr: list[int]
     start_offset: int
+    high_watermark: int
     end_offset: int
 
 
