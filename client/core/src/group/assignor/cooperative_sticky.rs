@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// Kafka's `cooperative-sticky`.
 ///
 /// Members that want different topics may never settle, as with Kafka's own class: some groups hand a few partitions back and forth
-/// in every round. Groups whose members want the same topics settle after two.
+/// in every round. Groups whose members want the same topics settle.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct CooperativeSticky {
