@@ -1,6 +1,7 @@
 //! What the transaction coordinator writes to `__transaction_state`, and what it forgets.
 
 use crate::client::{Connection, batch, fetch, produce, text};
+use crate::services::real_kafka::RealKafka;
 use crate::transactions::{Producer, TV1, TV2};
 use bytes::Bytes;
 use millstream_protocol::embedded::{TransactionKey, TransactionValue};
@@ -110,6 +111,8 @@ fn live(bootstrap: &str) -> Vec<String> {
     persist_until_done("a group", || producer.add_group());
     assert_eq!(producer.commit_offset(3, 1), ErrorCode::NONE);
     persist_until_done("the end", || producer.end(TV1, true));
+    // Who changes the edition begins anew: a record that came before the marker would still be of the old transaction.
+    let mut producer = init(bootstrap);
     for committed in [true, false] {
         persist_until_done("a record", || producer.write(12, "b"));
         assert_eq!(producer.commit_offset(5, 2), ErrorCode::NONE);
@@ -120,30 +123,38 @@ fn live(bootstrap: &str) -> Vec<String> {
     told(bootstrap)
 }
 /// What Kafka 4.4 writes of it.
-const WRITTEN: [&str; 17] = [
+const WRITTEN: [&str; 18] = [
     "v1 Empty 0@0 before 0 next -1 client 0 not started [null]",
     "v1 Ongoing 0@0 before 0 next -1 client 0 started [t-0]",
     "v1 Ongoing 0@0 before 0 next -1 client 0 started [__consumer_offsets-3,t-0]",
     "v1 PrepareCommit 0@0 before 0 next -1 client 0 started [__consumer_offsets-3,t-0]",
     "v1 CompleteCommit 0@0 before 0 next -1 client 0 started []",
-    "v1 Ongoing 0@0 before 0 next -1 client 2 started [t-0]",
-    "v1 Ongoing 0@0 before 0 next -1 client 2 started [__consumer_offsets-3,t-0]",
-    "v1 PrepareCommit 0@1 before 0 next -1 client 2 started [__consumer_offsets-3,t-0]",
-    "v1 CompleteCommit 0@1 before 0 next -1 client 2 started []",
+    "v1 Empty 0@1 before 0 next -1 client 0 not started [null]",
     "v1 Ongoing 0@1 before 0 next -1 client 2 started [t-0]",
     "v1 Ongoing 0@1 before 0 next -1 client 2 started [__consumer_offsets-3,t-0]",
-    "v1 PrepareAbort 0@2 before 0 next -1 client 2 started [__consumer_offsets-3,t-0]",
-    "v1 CompleteAbort 0@2 before 0 next -1 client 2 started []",
+    "v1 PrepareCommit 0@2 before 0 next -1 client 2 started [__consumer_offsets-3,t-0]",
+    "v1 CompleteCommit 0@2 before 0 next -1 client 2 started []",
     "v1 Ongoing 0@2 before 0 next -1 client 2 started [t-0]",
-    "v1 PrepareAbort 0@3 before 0 next -1 client 2 started [t-0]",
+    "v1 Ongoing 0@2 before 0 next -1 client 2 started [__consumer_offsets-3,t-0]",
+    "v1 PrepareAbort 0@3 before 0 next -1 client 2 started [__consumer_offsets-3,t-0]",
     "v1 CompleteAbort 0@3 before 0 next -1 client 2 started []",
-    "v1 Empty 0@4 before 0 next -1 client 2 not started [null]",
+    "v1 Ongoing 0@3 before 0 next -1 client 2 started [t-0]",
+    "v1 PrepareAbort 0@4 before 0 next -1 client 2 started [t-0]",
+    "v1 CompleteAbort 0@4 before 0 next -1 client 2 started []",
+    "v1 Empty 0@5 before 0 next -1 client 2 not started [null]",
 ];
 
 #[tokio::test]
 async fn every_step_of_a_transactional_id_is_a_record() {
     let cluster = TestCluster::builder().config("offsets.topic.num.partitions", "10").start().await;
     assert_eq!(live(&cluster.bootstrap_servers()), WRITTEN);
+}
+
+#[test]
+#[ignore = "needs java and Kafka's jars"]
+fn kafkas_coordinator_writes_the_same_records() {
+    let kafka = RealKafka::up(&["--set", "offsets.topic.num.partitions=10"]);
+    assert_eq!(live(&kafka.bootstrap), WRITTEN);
 }
 
 #[tokio::test]
