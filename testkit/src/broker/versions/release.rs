@@ -15,7 +15,7 @@ pub(crate) struct Release(usize);
 #[error("`{0}` is no release that the test cluster can speak as; there are {first} to {last}", first = Release::FIRST, last = Release::default())]
 pub(crate) struct UnknownRelease(String);
 
-/// JoinGroup lost its two oldest versions in 4.0 and got them back in 4.1 (KAFKA-19444).
+/// JoinGroup lost its two oldest versions in 4.0.0 and got them back in 4.0.1 (KAFKA-19444).
 const JOIN_GROUP_OF_4_0: VersionRange = VersionRange::new(2, 9);
 
 /// A feature that 4.0 knew, and 4.1 switched on.
@@ -26,7 +26,7 @@ impl Release {
 
     /// The versions of an API that its brokers had.
     pub(super) fn versions(self, api: ApiKey) -> Option<VersionRange> {
-        if api == ApiKey::JOIN_GROUP && self.name() == "4.0" {
+        if api == ApiKey::JOIN_GROUP && self.name() == "4.0.0" {
             return Some(JOIN_GROUP_OF_4_0);
         }
         let changes = CHANGES.iter().take(self.0 + 1).rev().flat_map(|(_, changes)| *changes);
@@ -49,7 +49,7 @@ impl Release {
         match feature {
             "metadata.version" => self.metadata_versions().or_else(|| since("4.4")),
             "kraft.version" => since("3.9"),
-            "group.version" | "transaction.version" | ELIGIBLE_REPLICAS => since("4.0"),
+            "group.version" | "transaction.version" | ELIGIBLE_REPLICAS => since("4.0.0"),
             "share.version" => since("4.1"),
             "streams.version" => since("4.2"),
             _ => since("4.4"),
@@ -69,7 +69,7 @@ impl Release {
             "3.7" => (1, 19),
             "3.8" => (1, 20),
             "3.9" => (1, 21),
-            "4.0" => (7, 25),
+            "4.0.0" | "4.0" => (7, 25),
             "4.1" => (7, 27),
             "4.2" => (7, 29),
             "4.3" => (7, 30),
@@ -92,7 +92,7 @@ impl fmt::Display for Release {
 impl FromStr for Release {
     type Err = UnknownRelease;
 
-    /// `2.8`, and `2.8.1` or `v2.8` for the same.
+    /// `2.8`, and `2.8.1` or `v2.8` for the same; only of 4.0 the first release was another than those after it.
     fn from_str(text: &str) -> Result<Self, UnknownRelease> {
         let plain = text.strip_prefix('v').unwrap_or(text);
         let is_it = |name: &str| plain == name || plain.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
@@ -128,10 +128,14 @@ mod tests {
             ("3.6", ApiKey::CONSUMER_GROUP_HEARTBEAT, None),
             ("3.7", ApiKey::CONSUMER_GROUP_HEARTBEAT, Some(0)),
             ("3.9", ApiKey::PRODUCE, Some(11)),
-            ("4.0", ApiKey::PRODUCE, Some(12)),
+            ("4.0.0", ApiKey::PRODUCE, Some(12)),
+            ("4.0.2", ApiKey::PRODUCE, Some(12)),
         ] {
             assert_eq!(highest(release, api), expected, "{api} in {release}");
         }
+        let lowest =
+            |release: &str| release.parse::<Release>().unwrap().versions(ApiKey::JOIN_GROUP).map(VersionRange::min);
+        assert_eq!((lowest("4.0.0"), lowest("4.0"), lowest("4.0.2")), (Some(2), Some(0), Some(0)));
         assert!("0.10".parse::<Release>().is_err());
         assert!("4.5".parse::<Release>().is_err());
         let error = "5.0".parse::<Release>().unwrap_err().to_string();
