@@ -297,3 +297,16 @@ async fn transactions_and_producers_are_described() {
     let active = &producers.topics[0].partitions[0].active_producers[0];
     assert_eq!((active.producer_id.0, active.last_sequence, active.current_txn_start_offset), (producer.id, 0, 0));
 }
+
+#[tokio::test]
+async fn markers_bear_the_epoch_of_their_coordinator() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    producer.write(12, "a");
+    // The partition, of 50, of the id `x`, whose hash is 120.
+    cluster.bump_leader_epoch(("__transaction_state", 20));
+    assert_eq!(producer.end(TV2, true), ErrorCode::NONE);
+    let topic = TopicRequest::default().with_name(TopicName(text("t"))).with_partition_indexes(vec![0]);
+    let producers = Connection::to(&cluster, 0).call(0, &DescribeProducersRequest::default().with_topics(vec![topic]));
+    assert_eq!(producers.topics[0].partitions[0].active_producers[0].coordinator_epoch, 1);
+}

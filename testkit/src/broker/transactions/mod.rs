@@ -7,15 +7,13 @@ pub(crate) mod transaction;
 use super::Broker;
 use super::log::batch::{self, Marker};
 use super::timers::TimerKey;
-use super::topics::PartitionKey;
+use super::topics::{PartitionKey, TRANSACTIONS_TOPIC};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::StrBytes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use transaction::{Edition, Ending, Identity, State, TakeOver, Transaction};
 
-/// The coordinator's own term, in markers. It never moves here.
-pub(crate) const COORDINATOR_EPOCH: i32 = 0;
 /// When held markers would be written by themselves.
 const NEVER: millstream_protocol::Timestamp = millstream_protocol::Timestamp::from_millis(i64::MAX);
 
@@ -195,10 +193,9 @@ impl Broker {
             let identity = transaction.marker_identity;
             let partitions = std::mem::take(&mut transaction.partitions);
             let groups = std::mem::take(&mut transaction.groups);
-            partitions
-                .into_iter()
-                .for_each(|partition| self.write_marker(partition, identity, marker, COORDINATOR_EPOCH));
-            groups.iter().for_each(|group| self.end_in_group(group, identity, marker));
+            let epoch = self.coordinator_epoch(id);
+            partitions.into_iter().for_each(|partition| self.write_marker(partition, identity, marker, epoch));
+            groups.iter().for_each(|group| self.end_in_group(group, identity, marker, epoch));
             self.write_transaction(id);
         }
         self.arm_transaction(id);
@@ -206,6 +203,12 @@ impl Broker {
     fn arm_transaction(&mut self, id: &str) {
         let at = self.transactions.find(id).and_then(Transaction::next_deadline);
         self.timers.arm(TimerKey::Transaction(StrBytes::from_string(id.to_owned())), at);
+    }
+    /// The coordinator's own epoch, which its markers bear: that of the leader of the id's partition.
+    fn coordinator_epoch(&self, id: &str) -> i32 {
+        let place = self.internal_partition(TRANSACTIONS_TOPIC, id);
+        let partition = place.and_then(|(topic, index)| self.topics.find_id(topic)?.partition(index));
+        partition.map_or(0, |partition| partition.leader_epoch)
     }
     /// Writes the end of a transaction into a partition's log.
     pub(crate) fn write_marker(&mut self, key: PartitionKey, identity: Identity, kind: Marker, coordinator_epoch: i32) {
@@ -218,9 +221,9 @@ impl Broker {
         partition.log.append_marker(kind, marker, leader_epoch, coordinator_epoch);
         self.replicate(key);
     }
-    fn end_in_group(&mut self, group: &str, identity: Identity, marker: Marker) {
+    fn end_in_group(&mut self, group: &str, identity: Identity, marker: Marker, coordinator_epoch: i32) {
         if let Some(partition) = self.group_partition(group) {
-            self.write_marker(partition, identity, marker, COORDINATOR_EPOCH);
+            self.write_marker(partition, identity, marker, coordinator_epoch);
         }
         if let Some(group) = self.groups.find_mut(group) {
             group.offsets.end_transaction(identity.id, marker == Marker::Commit);
