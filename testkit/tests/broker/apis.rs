@@ -30,6 +30,16 @@ async fn features_from_level_zero_on_are_told_to_newer_clients_only() {
 }
 
 #[tokio::test]
+async fn telemetry_is_offered_where_there_is_a_reporter() {
+    let offers = |cluster: &TestCluster| {
+        let told = Connection::to(cluster, 0).call(4, &ApiVersionsRequest::default()).api_keys;
+        told.iter().any(|row| row.api_key == ApiKey::GET_TELEMETRY_SUBSCRIPTIONS.get())
+    };
+    assert!(!offers(&TestCluster::start().await));
+    assert!(offers(&TestCluster::builder().config("metric.reporters", "org.example.Reporter").start().await));
+}
+
+#[tokio::test]
 async fn an_unknown_version_of_api_versions_is_refused_in_the_oldest_layout() {
     let cluster = TestCluster::start().await;
     let mut connection = Connection::to(&cluster, 0);

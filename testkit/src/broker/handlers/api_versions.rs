@@ -14,6 +14,8 @@ use millstream_protocol::{ApiKey, ErrorCode, frame};
 
 /// From this version on features are told.
 const FEATURES_SINCE: i16 = 3;
+/// The reporter that every broker has; it takes no clients' metrics.
+const JMX: &str = "org.apache.kafka.common.metrics.JmxReporter";
 const LEVEL_ZERO_SINCE: i16 = 4;
 
 pub(super) struct ApiVersions;
@@ -21,8 +23,8 @@ pub(super) struct ApiVersions;
 impl Handler for ApiVersions {
     type Request = ApiVersionsRequest;
     fn handle(broker: &mut Broker, call: &Call, _: ApiVersionsRequest) -> Answer<ApiVersionsResponse> {
-        let apis = ApiVersionsResponse::default()
-            .with_api_keys(all_versions(broker).map(|(api, range)| row(api, range)).collect());
+        let apis =
+            ApiVersionsResponse::default().with_api_keys(offered(broker).map(|(api, range)| row(api, range)).collect());
         if call.version < FEATURES_SINCE {
             return Answer::Reply(apis);
         }
@@ -50,6 +52,13 @@ pub(super) fn refuse_version(broker: &Broker, call: &Call) -> Outcome {
         .map_or(Outcome::Close, Outcome::Frame)
 }
 
+/// What is served, but that telemetry (KIP-714) is offered only by brokers that have a reporter for it; who asks all the same is answered.
+fn offered(broker: &Broker) -> impl Iterator<Item = (ApiKey, VersionRange)> {
+    let reporters = broker.settings.given.get("metric.reporters").map_or("", String::as_str);
+    let has_reporter = reporters.split(',').map(str::trim).any(|name| !name.is_empty() && name != JMX);
+    let is_telemetry = |api: ApiKey| matches!(api, ApiKey::GET_TELEMETRY_SUBSCRIPTIONS | ApiKey::PUSH_TELEMETRY);
+    all_versions(broker).filter(move |(api, _)| has_reporter || !is_telemetry(*api))
+}
 fn row(api: ApiKey, range: VersionRange) -> ApiVersion {
     // Kafka 4 takes no Produce below 3, and says 0 all the same: librdkafka compresses only where it sees that (KAFKA-18659).
     let min = if api == ApiKey::PRODUCE { 0 } else { range.min() };
