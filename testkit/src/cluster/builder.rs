@@ -162,6 +162,10 @@ impl TestClusterBuilder {
         })
     }
     /// Lets all brokers listen.
+    #[cfg_attr(
+        not(feature = "client"),
+        expect(unused_variables, reason = "only brokers in memory are told where they listen")
+    )]
     fn nodes(
         &self,
         host: &Host,

@@ -34,6 +34,7 @@ pub use link::LinkControl;
 pub use logged::{LoggedRequest, Outcome};
 pub use parked::Parked;
 pub use records::ClusterRecord;
+#[cfg(feature = "simulation")]
 pub(crate) use records::decode as decode_records;
 pub use request_log::RequestLog;
 #[cfg(feature = "tls")]

@@ -51,6 +51,7 @@ impl Shared {
         &self.links
     }
     /// What chance in this cluster comes from.
+    #[cfg(feature = "client")]
     pub(super) fn seed(&self) -> u64 {
         self.seed
     }
