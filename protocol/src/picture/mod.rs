@@ -3,6 +3,7 @@
 //! Drawn from the bytes after Kafka's schemas, so that it shows what is on the wire and not what a decoder made of it.
 //! Any bytes may be given: what can be read is drawn, up to what is wrong, and then the error.
 
+mod codes;
 mod excerpt;
 mod frame;
 mod input;
@@ -16,10 +17,10 @@ mod records_json;
 pub(crate) use excerpt::excerpt;
 pub use input::{NotHex, from_hex, split_frames};
 
-use crate::ApiKey;
 use crate::api;
 use crate::codec::{DecodeError, Malformed, Site};
 use crate::guard::{self, Direction, Limits, Shape, Visit, coordinator, embedded, secrets};
+use crate::{ApiKey, ErrorCode};
 use lines::{Extent, Lines, Origin, counted};
 use opened::Hints;
 use outline::Place;
@@ -152,6 +153,35 @@ impl<'a> Picture<'a> {
             What::Records => records_json::length(self.bytes).map_err(wrong_records),
             What::Request | What::Response(..) => self.walk_frame(&mut guard::Blind),
         }
+    }
+    /// The different error codes in it, in rising order, where 0 is success: what fields hold that Kafka calls `errorCode`, or so that it ends
+    /// like that. Cheaper by far than drawing it.
+    ///
+    /// ```
+    /// use millstream_protocol::messages::{MetadataRequest, MetadataResponse, metadata_response::MetadataResponseTopic};
+    /// use millstream_protocol::{ApiKey, ErrorCode, frame, picture::Picture};
+    /// let mut refused = MetadataResponseTopic::default();
+    /// refused.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED.get();
+    /// let mut answer = MetadataResponse::default();
+    /// answer.topics = vec![refused.clone(), MetadataResponseTopic::default(), refused];
+    /// let frame = frame::encode_response::<MetadataRequest>(9, 7, &answer)?.payload();
+    /// let codes = Picture::of_response_frame(ApiKey::METADATA, 9, &frame).error_codes()?;
+    /// assert_eq!(codes, [ErrorCode::NONE, ErrorCode::TOPIC_AUTHORIZATION_FAILED]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are no such thing.
+    pub fn error_codes(&self) -> Result<Vec<ErrorCode>, DecodeError> {
+        let mut codes = codes::Codes::default();
+        match self.what {
+            What::Body { shape, site, version } => drop(walk(shape, site, version, self.bytes, &mut codes)?),
+            // Records have none.
+            What::Records => {}
+            What::Request | What::Response(..) => drop(self.walk_frame(&mut codes)?),
+        }
+        Ok(codes.sorted())
     }
     /// How many things are wrong with it, those inside included.
     #[must_use]

@@ -1,7 +1,6 @@
 //! Which APIs, versions and error codes were met, as a report.
 
 use crate::broker::{Broker, served_versions};
-use millstream_protocol::ErrorCode;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,7 +47,7 @@ impl Coverage {
             .map(|(api, range)| (api.get(), row(api, Some(range.min()), Some(range.max()))))
             .collect();
         for (api, version, met) in broker.request_log().coverage().all() {
-            let codes = met.codes.iter().map(|(code, count)| (ErrorCode::new(*code).name().to_owned(), *count));
+            let codes = met.codes.iter().map(|(code, count)| (code.name().to_owned(), *count));
             let met = VersionCoverage { version, requests: met.requests, codes: codes.collect() };
             apis.entry(api.get()).or_insert_with(|| row(api, None, None)).versions.push(met);
         }
