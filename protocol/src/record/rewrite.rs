@@ -2,7 +2,7 @@
 
 use super::Batch;
 use super::checksum::Checksummed;
-use super::header::{ATTRIBUTES_AT, BatchHeader, CRC_AT};
+use super::header::{ATTRIBUTES_AT, BEFORE_LENGTH, BatchHeader, CRC_AT, SIZE};
 use crate::{Compression, Timestamp};
 use bytes::{Bytes, BytesMut};
 
@@ -24,6 +24,33 @@ pub fn for_log(batch: &Batch, base_offset: i64, leader_epoch: i32, append_time: 
         bytes[CRC_AT..ATTRIBUTES_AT].copy_from_slice(&crc.to_be_bytes());
     }
     Some(bytes.freeze())
+}
+
+/// The same under `CreateTime`, in two pieces: the header as it stands in the log, and the records as they came, which are shared and not copied.
+///
+/// None for a message of magic 0 or 1.
+///
+/// ```
+/// use millstream_protocol::{Compressor, Headers, Timestamp};
+/// use millstream_protocol::record::{BatchBuilder, Stamp, batches, rewrite};
+/// let mut builder = BatchBuilder::new();
+/// builder.append(Timestamp::from_millis(5), None, Some(b"value"), &Headers::new())?;
+/// let sent = builder.seal(&mut Compressor::none())?.to_bytes(&Stamp::plain());
+/// let batch = batches(sent.clone()).next().expect("one batch")?;
+/// let [header, records] = rewrite::split_for_log(&batch, 40, 2).expect("it is of magic 2");
+/// assert_eq!(records.as_ptr(), sent[header.len()..].as_ptr());
+/// assert_eq!([header, records].concat(), rewrite::for_log(&batch, 40, 2, None).expect("it is of magic 2"));
+/// # Ok::<(), millstream_protocol::record::RecordError>(())
+/// ```
+#[must_use]
+pub fn split_for_log(batch: &Batch, base_offset: i64, leader_epoch: i32) -> Option<[Bytes; 2]> {
+    magic_2(batch)?;
+    let (header, records) = batch.bytes().split_first_chunk::<SIZE>()?;
+    let mut header = *header;
+    // Neither is under the checksum.
+    *header.first_chunk_mut()? = base_offset.to_be_bytes();
+    *header.get_mut(BEFORE_LENGTH..)?.first_chunk_mut()? = leader_epoch.to_be_bytes();
+    Some([Bytes::copy_from_slice(&header), batch.bytes().slice_ref(records)])
 }
 
 fn magic_2(batch: &Batch) -> Option<&BatchHeader> {

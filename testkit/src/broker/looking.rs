@@ -2,6 +2,7 @@
 
 use super::faults::Faults;
 use super::log::Isolation;
+use super::log::batch::Batch;
 use super::log::producers::Aborted;
 use super::request_log::RequestLog;
 use super::{Broker, topics};
@@ -50,7 +51,7 @@ impl Broker {
     pub(crate) fn committed(&self, topic: &str) -> Vec<Committed> {
         let Some(topic) = self.topics.find(topic) else { return Vec::new() };
         let look = |partition: &topics::partition::Partition| Committed {
-            batches: partition.log.batches_below(Isolation::ReadCommitted).map(|batch| batch.bytes().clone()).collect(),
+            batches: partition.log.batches_below(Isolation::ReadCommitted).map(Batch::to_bytes).collect(),
             aborted: partition.log.aborted_between(i64::MIN, i64::MAX),
         };
         topic.partitions.iter().map(look).collect()

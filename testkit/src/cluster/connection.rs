@@ -93,7 +93,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
     async fn write(&mut self, frame: Frame) -> io::Result<()> {
-        self.stream.write_all_buf(&mut Segments(frame.into_segments().into())).await?;
+        self.stream.write_all_buf(&mut Segments::from(frame)).await?;
         self.stream.flush().await
     }
     async fn read(&mut self) -> io::Result<()> {
@@ -118,28 +118,38 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 }
 
 /// The pieces of a frame, to be written without putting them together.
-struct Segments(VecDeque<Bytes>);
+struct Segments {
+    left: VecDeque<Bytes>,
+    /// Bytes of all of them.
+    len: usize,
+}
+impl From<Frame> for Segments {
+    fn from(frame: Frame) -> Self {
+        Self { len: frame.len(), left: frame.into_segments().into() }
+    }
+}
 
 impl Buf for Segments {
     fn remaining(&self) -> usize {
-        self.0.iter().map(Bytes::len).sum()
+        self.len
     }
     fn chunk(&self) -> &[u8] {
-        self.0.front().map_or(&[], Bytes::as_ref)
+        self.left.front().map_or(&[], Bytes::as_ref)
     }
     fn advance(&mut self, mut count: usize) {
-        while let Some(front) = self.0.front_mut() {
+        self.len = self.len.saturating_sub(count);
+        while let Some(front) = self.left.front_mut() {
             let step = count.min(front.len());
             front.advance(step);
             count -= step;
             if !front.is_empty() {
                 return;
             }
-            self.0.pop_front();
+            self.left.pop_front();
         }
     }
     fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
-        slices.iter_mut().zip(&self.0).map(|(slice, bytes)| *slice = IoSlice::new(bytes)).count()
+        slices.iter_mut().zip(&self.left).map(|(slice, bytes)| *slice = IoSlice::new(bytes)).count()
     }
 }
 
@@ -150,8 +160,8 @@ mod tests {
     #[test]
     fn pieces_are_written_in_order_wherever_the_writes_end() {
         for step in 1..6 {
-            let mut segments =
-                Segments([Bytes::from_static(b"ab"), Bytes::from_static(b"c"), Bytes::from_static(b"def")].into());
+            let left = [Bytes::from_static(b"ab"), Bytes::from_static(b"c"), Bytes::from_static(b"def")].into();
+            let mut segments = Segments { left, len: 6 };
             let mut out = Vec::new();
             while segments.has_remaining() {
                 let mut slices = [IoSlice::new(&[]); 8];

@@ -255,7 +255,7 @@ fn read(partition: &Partition, plan: &Plan, want: &Want, left: usize, even_if_la
         data.aborted_transactions = Some(aborted(partition, want.offset, &slice));
     }
     let records = slice.records;
-    data.records = RecordData::from(slice.chunks);
+    data.records = RecordData::from(slice.into_pieces());
     (data, records)
 }
 fn aborted(partition: &Partition, from: i64, slice: &Slice) -> Vec<AbortedTransaction> {

@@ -125,11 +125,15 @@ fn write(
     }
     check_replicas(broker, request, key)?;
     let now = broker.now.as_millis();
-    let batch = accept(batch, call.version, now, &rules, &mut Decompressor::new())?;
+    let batch = accept(batch, call.version, now, &rules, &mut Decompressor::new())?.apart_from(|| size(request));
     let append_time = rules.has_append_time().then_some(now);
     let count = batch.next_offset() - batch.base_offset;
     let appended = broker.append(key, batch, append_time).map_err(Refusal::of_log)?;
     Ok(Written { key, appended, until: appended.base_offset + count, leader_epoch })
+}
+/// How many bytes the records of a request have: batches that are kept share its buffer.
+fn size(request: &ProduceRequest) -> usize {
+    request.topic_data.iter().flat_map(|topic| &topic.partition_data).map(|data| data.records.len()).sum()
 }
 fn find<'b>(broker: &'b Broker, call: &Call, asked: &TopicProduceData) -> Result<&'b Topic, ErrorCode> {
     if call.version >= IDS_SINCE {

@@ -36,7 +36,7 @@ impl Log {
     }
     fn is_due(&self, segments: &[Segment], bound: i64, now: i64, cleaning: &Cleaning) -> bool {
         let size = |from: i64, to: i64| -> f64 {
-            let bytes = self.readable(from, to).map(|batch| batch.bytes().len()).sum::<usize>();
+            let bytes = self.readable(from, to).map(|batch| batch.size()).sum::<usize>();
             u32::try_from(bytes).map_or(f64::from(u32::MAX), f64::from)
         };
         let (clean, dirty) = (size(self.start, self.clean_end), size(self.clean_end.max(self.start), bound));

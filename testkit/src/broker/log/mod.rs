@@ -8,9 +8,11 @@ mod epochs;
 pub(crate) mod producers;
 pub(crate) mod retention;
 pub(crate) mod segments;
+mod slice;
+
+pub(crate) use slice::Slice;
 
 use batch::{Batch, Marker};
-use bytes::Bytes;
 use epochs::Epochs;
 use millstream_protocol::ErrorCode;
 use producers::{Aborted, Checked, Producers};
@@ -34,16 +36,6 @@ pub(crate) struct Appended {
     pub(crate) base_offset: i64,
     /// The log's time, or −1 when the producer's was kept.
     pub(crate) append_time: i64,
-}
-
-/// What a read found.
-#[derive(Debug, Default)]
-pub(crate) struct Slice {
-    pub(crate) chunks: Vec<Bytes>,
-    pub(crate) len: usize,
-    pub(crate) records: u64,
-    /// The offset after the last batch.
-    pub(crate) end: i64,
 }
 
 /// The log.
@@ -167,16 +159,13 @@ impl Log {
     }
     /// Whole batches from the one that holds `from` to an offset, up to a size; the first one however large it is, if `even_if_larger`.
     pub(crate) fn read(&self, from: i64, to: i64, max_bytes: usize, even_if_larger: bool) -> Slice {
-        let mut slice = Slice { end: from, ..Slice::default() };
+        let mut slice = Slice::starting_at(from);
         for batch in self.readable(from, to) {
-            let is_first_of_all = slice.chunks.is_empty() && even_if_larger;
-            if slice.len + batch.bytes().len() > max_bytes && !is_first_of_all {
+            let is_first_of_all = slice.is_empty() && even_if_larger;
+            if slice.len + batch.size() > max_bytes && !is_first_of_all {
                 break;
             }
-            slice.len += batch.bytes().len();
-            slice.records += batch.count_from(from);
-            slice.end = batch.next_offset();
-            slice.chunks.push(batch.bytes().clone());
+            slice.push(batch, from);
         }
         slice
     }
@@ -184,7 +173,7 @@ impl Log {
     pub(crate) fn readable_bytes(&self, from: i64, to: i64, enough: usize) -> usize {
         let mut len = 0;
         for batch in self.readable(from, to) {
-            len += batch.bytes().len();
+            len += batch.size();
             if len >= enough {
                 break;
             }
@@ -211,6 +200,7 @@ impl Log {
         self.start = self.start.max(offset);
         self.high_watermark = self.high_watermark.max(self.start);
         self.epochs.forget_before(self.start);
+        self.producers.forget_before(self.start);
         while self.batches.front().is_some_and(|batch| batch.last_offset() < self.start) {
             self.batches.pop_front();
         }
@@ -228,7 +218,7 @@ impl Log {
         self.epochs.latest()
     }
     pub(crate) fn size_bytes(&self) -> usize {
-        self.batches.iter().map(|batch| batch.bytes().len()).sum()
+        self.batches.iter().map(Batch::size).sum()
     }
 }
 
@@ -262,6 +252,18 @@ mod tests {
         assert_eq!(log.last_stable_offset(), 4);
         assert_eq!(log.aborted_between(0, 4), vec![Aborted { producer_id: 1, first_offset: 0, marker_offset: 3 }]);
         assert_eq!(log.aborted_between(4, 9), vec![]);
+    }
+
+    #[test]
+    fn what_was_aborted_is_forgotten_with_its_records() {
+        let mut log = Log::default();
+        for producer in [1, 2] {
+            log.append(data(producer, 0, true), 0, None).unwrap();
+            end(&mut log, Marker::Abort, producer);
+        }
+        log.replicated_to(4);
+        log.delete_before(2);
+        assert_eq!(log.aborted_between(0, 9), vec![Aborted { producer_id: 2, first_offset: 2, marker_offset: 3 }]);
     }
 
     #[test]

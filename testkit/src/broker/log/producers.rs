@@ -64,6 +64,7 @@ pub(crate) struct Producers {
     open: BTreeMap<i64, i64>,
     /// Transactions whose marker followers may not have yet, from their first offset to the marker's.
     unreplicated: Vec<(i64, i64)>,
+    /// In the order of their markers.
     aborted: Vec<Aborted>,
 }
 impl Producers {
@@ -176,10 +177,16 @@ impl Producers {
     }
     /// Aborted transactions with records between two offsets.
     pub(crate) fn aborted_between(&self, from: i64, to: i64) -> Vec<Aborted> {
-        let touches = |aborted: &&Aborted| aborted.marker_offset >= from && aborted.first_offset < to;
-        let mut found: Vec<Aborted> = self.aborted.iter().filter(touches).copied().collect();
+        let first = self.aborted.partition_point(|aborted| aborted.marker_offset < from);
+        let ended = self.aborted.get(first..).unwrap_or_default();
+        let mut found: Vec<Aborted> = ended.iter().filter(|aborted| aborted.first_offset < to).copied().collect();
         found.sort_by_key(|aborted| aborted.first_offset);
         found
+    }
+    /// Forgets transactions that were aborted before an offset: the log begins there.
+    pub(crate) fn forget_before(&mut self, offset: i64) {
+        let gone = self.aborted.partition_point(|aborted| aborted.marker_offset < offset);
+        self.aborted.drain(..gone);
     }
     /// All, by id.
     pub(crate) fn active(&self) -> Vec<(i64, &Producer)> {

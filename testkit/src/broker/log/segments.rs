@@ -26,7 +26,7 @@ impl Log {
     pub(super) fn segments(&self, rolls: &Rolls) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::new();
         for batch in self.batches() {
-            let (len, time) = (batch.bytes().len(), batch.max_timestamp);
+            let (len, time) = (batch.size(), batch.max_timestamp);
             let has_room = |segment: &&mut Segment| {
                 segment.bytes + len <= rolls.bytes && time.saturating_sub(segment.first_timestamp) <= rolls.ms
             };

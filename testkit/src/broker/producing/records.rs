@@ -89,7 +89,7 @@ fn check_header(batch: &Batch, rules: &RecordRules) -> Result<(), Refusal> {
     if batch.base_offset != 0 {
         return Err(Refusal::of_log(ErrorCode::INVALID_RECORD));
     }
-    if batch.bytes().len() > rules.max_message_bytes {
+    if batch.size() > rules.max_message_bytes {
         return Err(ErrorCode::MESSAGE_TOO_LARGE.into());
     }
     Ok(())
@@ -166,7 +166,7 @@ fn recode(batch: &Batch, decoded: &DecodedBatch, codec: Compression, rules: &Rec
     }
     let sealed = builder.seal(&mut compressor).map_err(|_| Refusal::of_log(ErrorCode::UNKNOWN_SERVER_ERROR))?;
     let recoded = Batch::parse(&sealed.into_bytes(&batch.stamp()))?;
-    if recoded.bytes().len() > rules.max_message_bytes {
+    if recoded.size() > rules.max_message_bytes {
         return Err(ErrorCode::MESSAGE_TOO_LARGE.into());
     }
     Ok(recoded)
