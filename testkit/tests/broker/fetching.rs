@@ -38,6 +38,22 @@ async fn a_batch_comes_whole_and_larger_than_asked() {
 }
 
 #[tokio::test]
+async fn an_answer_is_quick_to_read_unless_more_is_the_least_that_is_asked_for() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let value = "x".repeat(400_000);
+    for _ in 0..4 {
+        write(&mut connection, "t", batch(&[&value], &Stamp::plain()));
+    }
+    let mut count = |min_bytes| {
+        let mut request = FetchRequest { min_bytes, max_bytes: 50 << 20, ..fetch("t", 0, 0, 0) };
+        request.topics[0].partitions[0].partition_max_bytes = 50 << 20;
+        values(&connection.call(12, &request)).len()
+    };
+    assert_eq!((count(1), count(1_500_000)), (2, 4));
+}
+
+#[tokio::test]
 async fn offsets_outside_the_log_are_refused() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;
     let mut connection = Connection::to(&cluster, 0);
