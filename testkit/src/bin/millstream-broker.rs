@@ -3,6 +3,7 @@
 use clap::Parser;
 use millstream_testkit::server::{BrokerArguments, signalled_or_parent_gone};
 use std::process::ExitCode;
+use tracing_subscriber::filter::LevelFilter;
 
 /// A Kafka cluster for tests, in one process, on loopback, kept in memory.
 #[derive(Debug, Parser)]
@@ -14,6 +15,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let Arguments { broker } = Arguments::parse();
+    tracing_subscriber::fmt().with_max_level(LevelFilter::WARN).with_ansi(false).with_writer(std::io::stderr).init();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error),

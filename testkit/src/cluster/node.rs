@@ -6,6 +6,7 @@ use super::thread::{Host, Place};
 #[cfg(feature = "client")]
 use crate::network::memory::{MemoryListener, MemoryNetwork};
 use millstream_protocol::NodeId;
+use socket2::SockRef;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
@@ -23,8 +24,8 @@ use tokio::task::{AbortHandle, JoinSet};
 const MEMORY_PORT: u16 = 9092;
 /// Before the next try to accept, when there was nothing to accept with.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How many connections the system holds ready to be accepted: as many as with the standard library's listeners.
-const BACKLOG: u32 = 128;
+/// How many connections the system holds ready to be accepted, if its own limit is no lower: a client whose connection finds no place tries again a second later.
+const BACKLOG: u16 = 4096;
 
 /// One listener of a broker.
 #[derive(Debug)]
@@ -139,9 +140,10 @@ impl Nodes {
         let listener = match socket {
             Socket::Tcp(listener) => {
                 listener.set_nonblocking(true)?;
+                SockRef::from(&listener).listen(BACKLOG.into())?;
                 Listener::Tcp(TcpListener::from_std(listener)?)
             }
-            Socket::Held(socket) => Listener::Tcp(socket.listen(BACKLOG)?),
+            Socket::Held(socket) => Listener::Tcp(socket.listen(BACKLOG.into())?),
             #[cfg(feature = "client")]
             Socket::Memory(listener) => Listener::Memory(listener),
         };
@@ -281,6 +283,7 @@ async fn accept(
 ) -> Option<TcpSocket> {
     // Owned by this task: when it ends, they end.
     let mut connections = JoinSet::new();
+    let mut has_told = false;
     loop {
         tokio::select! {
             accepted = listener.accept(node, &door, &shared) => match accepted {
@@ -288,7 +291,12 @@ async fn accept(
                     connections.spawn(serving);
                 }
                 // Out of file descriptors, most likely: it passes.
-                Err(_) => tokio::time::sleep(PAUSE).await,
+                Err(error) => {
+                    if !std::mem::replace(&mut has_told, true) {
+                        tracing::error!("{}", cannot_accept(node, connections.len(), &error));
+                    }
+                    tokio::time::sleep(PAUSE).await;
+                }
             },
             Some(_) = connections.join_next() => {}
             _ = &mut stopped => break,
@@ -297,6 +305,12 @@ async fn accept(
     let held = listener.close();
     connections.shutdown().await;
     held
+}
+fn cannot_accept(node: NodeId, open: usize, error: &io::Error) -> String {
+    format!(
+        "node {node} cannot accept a connection beside the {open} that it has: {error}; the client waits until another one ends; \
+         `ulimit -n` raises how many files a process may have open"
+    )
 }
 /// Binds a port without listening on it. None when somebody else was quicker.
 fn hold(address: SocketAddr) -> Option<TcpSocket> {

@@ -52,7 +52,10 @@ impl Link {
     /// Registers a line that wants to be woken at changes.
     pub(crate) fn watch(&self, waiter: &Waiter) {
         let mut state = self.lock();
-        state.waiters.retain(|each| each.strong_count() > 0);
+        // Those that are gone are looked for when there is no more room, so that a crowd is registered in linear time.
+        if state.waiters.len() == state.waiters.capacity() {
+            state.waiters.retain(|each| each.strong_count() > 0);
+        }
         state.waiters.push(Arc::downgrade(waiter));
     }
     /// Sets the conditions, for one client or for all others.

@@ -15,11 +15,16 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, LazyLock};
-use tokio::net::TcpListener;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
 /// No body that this port takes is larger.
 const MAX_BODY: usize = 1 << 20;
+/// No more connections than this are served at a time, as each may keep a long answer that its client is slow to read. Others wait.
+const MOST_CONNECTIONS: usize = 100;
+/// Before the next try to accept, when there was nothing to accept with.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// All routes, as `openapi.yaml` has them.
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
@@ -71,19 +76,24 @@ async fn accept(listener: TcpListener, cluster: Arc<TestCluster>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            accepted = listener.accept() => if let Ok((stream, _)) = accepted {
-                let cluster = Arc::clone(&cluster);
-                connections.spawn(async move {
-                    let service = service_fn(move |request| serve(Arc::clone(&cluster), request));
-                    let mut server = hyper::server::conn::http1::Builder::new();
-                    server.timer(TokioTimer::new());
-                    // Whatever ends it, the client sees that it ended.
-                    let _ = server.serve_connection(TokioIo::new(stream), service).await;
-                });
+            accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(converse(stream, Arc::clone(&cluster)));
+                }
+                // Out of file descriptors, most likely: it passes.
+                Err(_) => tokio::time::sleep(PAUSE).await,
             },
             Some(_) = connections.join_next() => {}
         }
     }
+}
+/// Serves a connection until either side ends it.
+async fn converse(stream: TcpStream, cluster: Arc<TestCluster>) {
+    let service = service_fn(move |request| serve(Arc::clone(&cluster), request));
+    let mut server = hyper::server::conn::http1::Builder::new();
+    server.timer(TokioTimer::new());
+    // Whatever ends it, the client sees that it ended.
+    let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }
 
 async fn serve(cluster: Arc<TestCluster>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {

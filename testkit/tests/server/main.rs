@@ -2,6 +2,7 @@
 #![cfg(feature = "server")]
 
 mod acting;
+mod crowd;
 mod description;
 mod http;
 mod process;
