@@ -13,7 +13,7 @@ fn builder() -> TestClusterBuilder {
     let builder = builder.config("auto.create.topics.enable", "false").config("ssl.client.auth", "requested");
     builder.acls().super_user("User:admin").config("allow.everyone.if.no.acl.found", "true")
 }
-/// Runs a Python script on a cluster with a listener of each protocol that has to do with security.
+/// Runs a script on a cluster with a listener of each protocol that has to do with security.
 fn run(name: &str) {
     let builder = [SecurityProtocol::SaslPlaintext, SecurityProtocol::SaslSsl, SecurityProtocol::Ssl]
         .into_iter()
@@ -30,7 +30,8 @@ fn run(name: &str) {
         "certificate": files.certificate,
         "key": files.key,
     });
-    scripts::run(&mut Command::new("python3"), name, &about.to_string());
+    let program = if name.ends_with(".py") { "python3" } else { "node" };
+    scripts::run(&mut Command::new(program), name, &about.to_string());
 }
 
 #[test]
@@ -43,6 +44,19 @@ fn confluent_kafka_proves_itself_and_keeps_to_the_rules() {
 #[ignore = "needs python3 with kafka-python"]
 fn kafka_python_proves_itself_and_keeps_to_the_rules() {
     run("secured_kafka_python.py");
+}
+
+#[test]
+#[ignore = "needs python3 with aiokafka"]
+fn aiokafka_proves_itself_and_keeps_to_the_rules() {
+    run("secured_aiokafka.py");
+}
+
+/// `NODE_PATH` names the folder with the package.
+#[test]
+#[ignore = "needs node with kafkajs"]
+fn kafkajs_proves_itself_and_keeps_to_the_rules() {
+    run("secured_kafkajs.cjs");
 }
 
 #[test]

@@ -6,8 +6,9 @@ use millstream_testkit::server::{BrokerArguments, ServeError, signalled_or_paren
 
 /// Serves an embedded Kafka cluster on loopback until SIGINT or SIGTERM.
 ///
-/// Everything is kept in memory. When it is ready, one line is printed: bootstrap=HOST:PORT, and control=URL after it if there is a control
-/// port. Topics do not appear by being used, unless told to with --set auto.create.topics.enable=true.
+/// Everything is kept in memory. When it is ready, one line is printed: bootstrap=HOST:PORT, control=URL after it if there is a control port, and
+/// listener.NAME=HOST:PORT for each listener after the first. Options are Kafka's, with Kafka's defaults: topics appear by being used, unless told
+/// not to with --set auto.create.topics.enable=false.
 #[derive(Debug, Args)]
 pub(crate) struct Broker {
     #[command(flatten)]

@@ -81,6 +81,7 @@ export class Cluster {
   static start(options?: ClusterOptions): Promise<Cluster>;
   readonly bootstrapServers: string;
   readonly controlUrl: string;
+  readonly listeners: { [name: string]: string };
   close(): Promise<void>;
   ask(method: string, path: string, body?: unknown): Promise<any>;
   brokers(): Promise<Broker[]>;

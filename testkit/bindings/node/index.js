@@ -74,6 +74,7 @@ export class Cluster {
     this.#ended = ended;
     this.bootstrapServers = ready.bootstrap;
     this.controlUrl = ready.control;
+    this.listeners = ready.listeners;
   }
 
   /** Ends it; doing so twice is no mistake. */

@@ -113,7 +113,7 @@ impl Broker {
             faults: Faults::default(),
             pushed_leaders: PushedLeaders::default(),
             log: RequestLog::default(),
-            security: Security::new(settings.protocols.clone(), seed),
+            security: Security::new(settings.protocols().collect(), seed),
             features: Features::new(settings.transaction_version, settings.group_version).of_release(settings.release),
             authorizer: Authorizer::default(),
             versions: Versions::new(settings.release, &settings.api_versions),

@@ -4,6 +4,7 @@ use super::call::ListenerId;
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::hash::Hasher;
 
 /// One broker.
@@ -22,6 +23,14 @@ pub(crate) struct Node {
 pub(crate) struct Endpoint {
     pub(crate) host: StrBytes,
     pub(crate) port: u16,
+}
+
+impl fmt::Display for Endpoint {
+    /// As in `bootstrap.servers`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (host, port) = (self.host.as_str(), self.port);
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+    }
 }
 
 impl Node {

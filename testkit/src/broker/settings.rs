@@ -5,8 +5,8 @@ use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
 use super::security::settings::SecuritySettings;
 use super::versions::Release;
-use millstream_protocol::ApiKey;
 use millstream_protocol::api::VersionRange;
+use millstream_protocol::{ApiKey, NodeId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -47,8 +47,10 @@ pub(crate) struct Settings {
     pub(crate) marker_delay_ms: i64,
     /// The epoch that new producer ids begin with.
     pub(crate) producer_epoch_start: i16,
-    /// The listeners' protocols; without any there is one, which asks for nothing.
-    pub(crate) protocols: Vec<SecurityProtocol>,
+    /// The listeners by name; without any there is one, which asks for nothing.
+    pub(crate) listeners: Vec<(String, SecurityProtocol)>,
+    /// The first broker's id; the others follow it.
+    pub(crate) first_node: NodeId,
     pub(crate) security: SecuritySettings,
     /// Whose API versions and features the brokers have.
     pub(crate) release: Release,
@@ -94,13 +96,18 @@ impl Settings {
             transactions_topic_partitions: 50,
             marker_delay_ms: 0,
             producer_epoch_start: 0,
-            protocols: Vec::new(),
+            listeners: Vec::new(),
+            first_node: NodeId::new(1),
             security: SecuritySettings::default(),
             release: Release::default(),
             api_versions: Vec::new(),
             topic_defaults: BTreeMap::new(),
             given: BTreeMap::new(),
         }
+    }
+    /// The listeners' protocols.
+    pub(crate) fn protocols(&self) -> impl Iterator<Item = SecurityProtocol> {
+        self.listeners.iter().map(|(_, protocol)| *protocol)
     }
     /// How many partitions an internal topic has.
     pub(crate) fn partitions_of(&self, internal_topic: &str) -> usize {
@@ -113,6 +120,7 @@ impl Settings {
     /// Sets an option; says what is wrong with it.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
+            "node.id" | "broker.id" => self.first_node = node_id(key, value)?,
             "auto.create.topics.enable" => self.auto_create_topics = parse(key, value)?,
             "num.partitions" => self.num_partitions = parse(key, value)?,
             "default.replication.factor" => self.default_replication_factor = parse(key, value)?,
@@ -190,4 +198,8 @@ fn millis(key: &str, value: &str) -> Result<Duration, String> {
 }
 fn parse<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("the broker option `{key}` cannot be `{value}`"))
+}
+fn node_id(key: &str, value: &str) -> Result<NodeId, String> {
+    let id = parse(key, value)?;
+    if id < 0 { Err(format!("the broker option `{key}` cannot be `{value}`")) } else { Ok(NodeId::new(id)) }
 }

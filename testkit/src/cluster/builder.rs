@@ -4,22 +4,19 @@ use super::TestCluster;
 use super::clock::Clock;
 use super::door::Doors;
 use super::node::Nodes;
-#[cfg(feature = "client")]
-use super::node::memory_address;
 use super::panics::Verdict;
+use super::places::{Places, addresses, bootstrap, describe};
 use super::recipe::Recipe;
 use super::shared::Shared;
 use super::thread::Host;
-use crate::broker::{Endpoint, Node, Release, SecurityProtocol, Settings, check_name};
+use crate::broker::{Release, SecurityProtocol, Settings, check_name};
 use crate::network::Links;
 use millstream_protocol::api::VersionRange;
-use millstream_protocol::messages::StrBytes;
 use millstream_protocol::{ApiKey, NodeId};
 use std::hash::{BuildHasher, RandomState};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
-
-const NO_BROKERS: &str = "a cluster has at least one broker";
 
 /// Why a cluster did not start: an option or a name that is wrong, a port that is taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,8 +27,7 @@ pub struct StartError(String);
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct TestClusterBuilder {
-    brokers: usize,
-    port: u16,
+    pub(super) places: Places,
     topics: Vec<(String, usize)>,
     configs: Vec<(String, String)>,
     seed: Option<u64>,
@@ -49,8 +45,7 @@ pub struct TestClusterBuilder {
 impl TestClusterBuilder {
     pub(super) fn new() -> Self {
         Self {
-            brokers: 1,
-            port: 0,
+            places: Places::new(),
             topics: Vec::new(),
             configs: Vec::new(),
             racks: Vec::new(),
@@ -65,9 +60,9 @@ impl TestClusterBuilder {
             uses_tls: false,
         }
     }
-    /// How many brokers; their ids count from 1. Default: 1.
+    /// How many brokers; their ids count from the option `node.id`, which is 1 unless it is set. Default: 1.
     pub fn brokers(mut self, count: usize) -> Self {
-        self.brokers = count;
+        self.places.brokers = count;
         self
     }
     /// The brokers' racks (`broker.rack`), in the order of their ids; from the first again when there are more brokers. Default: none.
@@ -77,7 +72,7 @@ impl TestClusterBuilder {
     }
     /// The port of the first broker; the others follow it. Default: 0, any that are free.
     pub fn port(mut self, port: u16) -> Self {
-        self.port = port;
+        self.places.port = port;
         self
     }
     /// A topic that is there from the start.
@@ -133,77 +128,66 @@ impl TestClusterBuilder {
     fn build(self) -> Result<TestCluster, String> {
         let listeners = self.named_listeners()?;
         let mut settings = self.settings()?;
-        settings.protocols = listeners.iter().map(|(_, protocol)| *protocol).collect();
+        settings.listeners.clone_from(&listeners);
         self.topics.iter().try_for_each(|(name, _)| check_name(name)).map_err(|(_, reason)| reason)?;
         let doors = Doors::new(&settings)?;
-        let sockets = if self.in_memory { Vec::new() } else { self.listen(listeners.len())? };
-        let addresses = if self.in_memory { self.in_memory_at(listeners.len())? } else { addresses(&sockets)? };
+        let sockets = if self.in_memory { Vec::new() } else { self.places.listen(listeners.len())? };
+        let addresses = if self.in_memory {
+            self.places.in_memory(settings.first_node, listeners.len())?
+        } else {
+            addresses(&sockets)?
+        };
         let clock = Clock::start();
         let seed = self.seed.unwrap_or_else(|| RandomState::new().hash_one(&addresses));
-        let nodes = describe(&addresses, &self.racks);
+        let described = describe(settings.first_node, self.places.told(&addresses)?, &self.racks);
+        let bootstraps = listeners.into_iter().enumerate().map(|(at, (name, _))| (name, bootstrap(&described, at)));
+        let bootstraps = bootstraps.collect();
+        let ids: Vec<NodeId> = described.iter().map(|node| node.id).collect();
         let (topics, users) = (self.topics.clone(), self.users.clone());
-        let recipe = Recipe { settings, nodes, seed, topics, users };
+        let recipe = Recipe { settings, nodes: described, seed, topics, users };
         let broker = recipe.broker(clock.now());
-        let links = Links::new((1..).map(NodeId::new).take(addresses.len()));
+        let links = Links::new(ids.iter().copied());
         let shared = Arc::new(Shared::new(broker, clock, links, seed));
         let host = if self.in_memory { Host::beside(&shared) } else { Host::thread(&shared) };
         let host = host.map_err(|error| format!("there is nothing for it to run on: {error}"))?;
-        let nodes = self.nodes(&host, &doors, sockets, &addresses, &shared)?;
-        let bootstraps = listeners.into_iter().enumerate().map(|(at, (name, _))| (name, bootstrap(&addresses, at)));
+        let mut nodes = Nodes::new(&host, doors.all().collect());
+        let failed = |(id, error): (NodeId, io::Error)| format!("node {id} does not listen: {error}");
+        self.open(&mut nodes, &doors, &ids, (sockets, &addresses), &shared).map_err(failed)?;
         Ok(TestCluster {
             _verdict: Verdict(Arc::clone(&shared)),
             shared,
             nodes: Mutex::new(nodes),
             recipe,
-            bootstraps: bootstraps.collect(),
+            bootstraps,
             #[cfg(feature = "tls")]
             authority: doors.authority,
             host,
         })
     }
     /// Lets all brokers listen.
-    #[cfg_attr(
-        not(feature = "client"),
-        expect(unused_variables, reason = "only brokers in memory are told where they listen")
-    )]
-    fn nodes(
+    fn open(
         &self,
-        host: &Host,
+        nodes: &mut Nodes,
         doors: &Doors,
-        sockets: Vec<Vec<TcpListener>>,
-        addresses: &[Vec<SocketAddr>],
+        ids: &[NodeId],
+        (sockets, addresses): (Vec<Vec<TcpListener>>, &[Vec<SocketAddr>]),
         shared: &Arc<Shared>,
-    ) -> Result<Nodes, String> {
-        let mut nodes = Nodes::new(host, doors.all().collect());
-        let failed = |id: NodeId, error: std::io::Error| format!("node {id} does not listen: {error}");
-        for (id, sockets) in (1..).map(NodeId::new).zip(sockets) {
+    ) -> Result<(), (NodeId, io::Error)> {
+        for (id, sockets) in ids.iter().zip(sockets) {
             for (door, socket) in doors.all().zip(sockets) {
-                nodes.add(id, door, socket, shared).map_err(|error| failed(id, error))?;
+                nodes.add(*id, door, socket, shared).map_err(|error| (*id, error))?;
             }
         }
         #[cfg(feature = "client")]
-        for (id, addresses) in (1..).map(NodeId::new).zip(addresses).filter(|_| self.in_memory) {
+        for (id, addresses) in ids.iter().zip(addresses).filter(|_| self.in_memory) {
             for (door, address) in doors.all().zip(addresses) {
-                nodes.add_in_memory(id, door, *address, shared).map_err(|error| failed(id, error))?;
+                nodes.add_in_memory(*id, door, *address, shared).map_err(|error| (*id, error))?;
             }
         }
-        Ok(nodes)
-    }
-    #[cfg(feature = "client")]
-    fn in_memory_at(&self, listeners: usize) -> Result<Vec<Vec<SocketAddr>>, String> {
-        if self.brokers == 0 {
-            return Err(NO_BROKERS.to_owned());
-        }
-        let of_broker = |id| (0..listeners).map(|listener| memory_address(id, listener)).collect();
-        let all = (1..).map(NodeId::new).take(self.brokers).map(of_broker).collect::<Result<_, std::io::Error>>();
-        all.map_err(|error| error.to_string())
-    }
-    #[cfg(not(feature = "client"))]
-    fn in_memory_at(&self, _listeners: usize) -> Result<Vec<Vec<SocketAddr>>, String> {
-        Err("millstream-testkit was built without its feature `client`, which clusters in memory need".to_owned())
+        Ok(())
     }
     fn settings(&self) -> Result<Settings, String> {
-        let mut settings = Settings::new(self.brokers);
+        let mut settings = Settings::new(self.places.brokers);
         if let Some(release) = &self.release {
             settings.release = release.parse::<Release>().map_err(|error| error.to_string())?;
         }
@@ -211,47 +195,6 @@ impl TestClusterBuilder {
         self.configs.iter().try_for_each(|(key, value)| settings.set(key, value))?;
         Ok(settings)
     }
-    /// For each broker a socket for each listener: the first ones of all brokers in a row, then the second ones.
-    fn listen(&self, listeners: usize) -> Result<Vec<Vec<TcpListener>>, String> {
-        if self.brokers == 0 {
-            return Err(NO_BROKERS.to_owned());
-        }
-        let of_broker = |broker| (0..listeners).map(|at| listen(self.port, at * self.brokers + broker)).collect();
-        (0..self.brokers).map(of_broker).collect()
-    }
-}
-
-fn listen(first: u16, index: usize) -> Result<TcpListener, String> {
-    let port = match first {
-        0 => Some(0),
-        first => u16::try_from(index).ok().and_then(|index| first.checked_add(index)),
-    };
-    let port = port.ok_or_else(|| format!("there is no port {first} + {index}"))?;
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-        .map_err(|error| format!("127.0.0.1:{port} cannot be listened on: {error}"))
-}
-fn addresses(sockets: &[Vec<TcpListener>]) -> Result<Vec<Vec<SocketAddr>>, String> {
-    let of_broker = |sockets: &Vec<TcpListener>| sockets.iter().map(TcpListener::local_addr).collect();
-    sockets.iter().map(of_broker).collect::<Result<_, _>>().map_err(|error: std::io::Error| error.to_string())
-}
-/// The addresses of all brokers at one listener.
-fn bootstrap(addresses: &[Vec<SocketAddr>], listener: usize) -> String {
-    let at = addresses.iter().filter_map(|of_broker| of_broker.get(listener));
-    at.map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-fn describe(addresses: &[Vec<SocketAddr>], racks: &[String]) -> Vec<Node> {
-    let mut racks = racks.iter().cycle();
-    let node = |(id, addresses): (i32, &Vec<SocketAddr>)| Node {
-        rack: racks.next().map(|rack| StrBytes::from_string(rack.clone())),
-        ..node_at(NodeId::new(id), addresses)
-    };
-    (1..).zip(addresses).map(node).collect()
-}
-/// A broker that listens at these addresses.
-pub(super) fn node_at(id: NodeId, addresses: &[SocketAddr]) -> Node {
-    let endpoint =
-        |address: &SocketAddr| Endpoint { host: StrBytes::from_string(address.ip().to_string()), port: address.port() };
-    Node { id, endpoints: addresses.iter().map(endpoint).collect(), is_up: true, rack: None }
 }
 
 #[cfg(test)]

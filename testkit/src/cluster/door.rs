@@ -33,23 +33,23 @@ impl Doors {
     #[cfg(feature = "tls")]
     pub(super) fn new(settings: &Settings) -> Result<Self, String> {
         use super::tls::{Acceptor, Authority};
-        if !settings.protocols.iter().any(|protocol| protocol.uses_tls()) {
-            let locks = settings.protocols.iter().map(|_| Lock::None).collect();
+        if !settings.protocols().any(SecurityProtocol::uses_tls) {
+            let locks = settings.protocols().map(|_| Lock::None).collect();
             return Ok(Self { locks, authority: None });
         }
         let authority = Authority::new()?;
         let acceptor = Acceptor::new(&authority, settings.security.client_auth)?;
         let lock =
-            |protocol: &SecurityProtocol| if protocol.uses_tls() { Lock::Tls(acceptor.clone()) } else { Lock::None };
-        Ok(Self { locks: settings.protocols.iter().map(lock).collect(), authority: Some(authority) })
+            |protocol: SecurityProtocol| if protocol.uses_tls() { Lock::Tls(acceptor.clone()) } else { Lock::None };
+        Ok(Self { locks: settings.protocols().map(lock).collect(), authority: Some(authority) })
     }
     #[cfg(not(feature = "tls"))]
     pub(super) fn new(settings: &Settings) -> Result<Self, String> {
-        let lock = |protocol: &SecurityProtocol| match protocol.uses_tls() {
+        let lock = |protocol: SecurityProtocol| match protocol.uses_tls() {
             true => Err(format!("{protocol} needs TLS, and millstream-testkit was built without its feature `tls`")),
             false => Ok(Lock::None),
         };
-        Ok(Self { locks: settings.protocols.iter().map(lock).collect::<Result<_, _>>()? })
+        Ok(Self { locks: settings.protocols().map(lock).collect::<Result<_, _>>()? })
     }
     pub(super) fn all(&self) -> impl Iterator<Item = Door> {
         self.locks.iter().cloned().enumerate().map(|(at, lock)| Door { listener: ListenerId(at), lock })

@@ -1,7 +1,7 @@
 //! Brokers that join a running cluster, and that leave it for good.
 
 use super::TestCluster;
-use super::builder::node_at;
+use super::places::node_at;
 use millstream_protocol::NodeId;
 use std::io;
 

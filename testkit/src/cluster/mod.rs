@@ -14,6 +14,7 @@ mod membership;
 mod node;
 mod panics;
 mod parked;
+mod places;
 mod recipe;
 mod records;
 mod replication;
@@ -124,6 +125,11 @@ impl TestCluster {
                 panic!("the cluster has no listener `{listener}`; it has {}", names.join(", "))
             }
         }
+    }
+    /// All listeners by name, with their addresses.
+    #[cfg(feature = "server")]
+    pub(crate) fn listeners(&self) -> &[(String, String)] {
+        &self.bootstraps
     }
     /// What clients need for TLS.
     ///

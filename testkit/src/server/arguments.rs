@@ -1,26 +1,42 @@
 //! The flags of a cluster as a process, and its life: start, one line that says it is ready, end.
 
 use super::control::ControlServer;
-use crate::{StartError, TestCluster, TestClusterBuilder};
+use crate::{SecurityProtocol, StartError, TestCluster, TestClusterBuilder};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr};
 #[cfg(feature = "tls")]
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Serves an embedded Kafka cluster on loopback until SIGINT or SIGTERM.
 ///
-/// Everything is kept in memory. When it is ready, one line is printed: bootstrap=HOST:PORT, and control=URL after it if there is a control
-/// port. Topics do not appear by being used, unless told to with --set auto.create.topics.enable=true.
+/// Everything is kept in memory. When it is ready, one line is printed: bootstrap=HOST:PORT, control=URL after it if there is a control port, and
+/// listener.NAME=HOST:PORT for each listener after the first. Options are Kafka's, with Kafka's defaults: topics appear by being used, unless told
+/// not to with --set auto.create.topics.enable=false.
 #[derive(Debug, Clone, Args)]
 pub struct BrokerArguments {
     /// The first broker's port; the next ones take the ports after it. 0: any that are free
     #[arg(long, default_value_t = 0)]
     port: u16,
+    /// The address to listen on; any but loopback lets other machines in
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    host: IpAddr,
+    /// Where clients are told to connect, if not where the brokers listen: behind a proxy, in a container. PORT is the first broker's
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = place)]
+    advertise: Option<(String, Option<u16>)>,
+    /// A listener of every broker: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL, by a name of its own if it has one; may be repeated. The second
+    /// ones' ports follow the first ones'. Default: one, as --sasl and --tls say
+    #[arg(long = "listener", value_name = "[NAME=]PROTOCOL", value_parser = listener)]
+    listeners: Vec<(String, SecurityProtocol)>,
     /// How many brokers
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=100))]
     brokers: u16,
+    /// The brokers' racks, from the first again when there are more brokers
+    #[arg(long, value_name = "RACK", value_delimiter = ',')]
+    racks: Vec<String>,
     /// A topic that is there from the start: NAME or NAME:PARTITIONS; may be repeated
     #[arg(long = "topic", value_name = "NAME[:PARTITIONS]", value_parser = topic)]
     topics: Vec<(String, usize)>,
@@ -52,7 +68,7 @@ pub struct BrokerArguments {
     /// Opens a control port (HTTP and JSON) for faults, topology, time, requests and logs; 0: any that is free
     #[arg(long, value_name = "PORT")]
     control_port: Option<u16>,
-    /// Prints the ready line as JSON: {"bootstrap":"HOST:PORT","control":"URL"}
+    /// Prints the ready line as JSON: {"bootstrap":"HOST:PORT","control":"URL","listeners":{"NAME":"HOST:PORT"}}
     #[arg(long)]
     json: bool,
     /// Ends when standard input closes, too: with the process that started it
@@ -117,13 +133,17 @@ impl BrokerArguments {
                 Some(server.map_err(|error| ServeError::Control(port, error))?)
             }
         };
-        self.announce(&cluster.bootstrap_servers(), control.as_ref().map(ControlServer::url).as_deref())?;
+        self.announce(&cluster, control.as_ref().map(ControlServer::url).as_deref())?;
         stop.await?;
         Ok(())
     }
     fn builder(&self) -> TestClusterBuilder {
-        let mut builder = TestCluster::builder().brokers(usize::from(self.brokers)).port(self.port);
-        builder = builder.config("auto.create.topics.enable", "false");
+        let mut builder = TestCluster::builder().brokers(usize::from(self.brokers)).host(self.host).port(self.port);
+        builder = builder.racks(self.racks.iter().map(String::as_str));
+        if let Some((host, port)) = &self.advertise {
+            builder = builder.advertise(host, *port);
+        }
+        builder = self.listeners.iter().fold(builder, |builder, (name, protocol)| builder.listener(name, *protocol));
         builder = self.settings.iter().fold(builder, |builder, (key, value)| builder.config(key, value));
         builder = self.topics.iter().fold(builder, |builder, (name, partitions)| builder.topic(name, *partitions));
         builder = self.users.iter().fold(builder, |builder, (name, password)| builder.user(name, password));
@@ -158,20 +178,41 @@ impl BrokerArguments {
     fn write_certificates(&self, _: &TestCluster) -> Result<(), ServeError> {
         Ok(())
     }
-    fn announce(&self, bootstrap: &str, control: Option<&str>) -> io::Result<()> {
+    fn announce(&self, cluster: &TestCluster, control: Option<&str>) -> io::Result<()> {
+        let (bootstrap, listeners) = (cluster.bootstrap_servers(), cluster.listeners());
         let mut out = io::stdout().lock();
-        match (self.json, control) {
-            (true, None) => writeln!(out, "{}", serde_json::json!({ "bootstrap": bootstrap }))?,
-            (true, Some(control)) => {
-                writeln!(out, "{}", serde_json::json!({ "bootstrap": bootstrap, "control": control }))?;
+        if self.json {
+            let by_name: BTreeMap<_, _> = listeners.iter().cloned().collect();
+            let mut ready = serde_json::json!({ "bootstrap": bootstrap, "listeners": by_name });
+            if let Some(control) = control {
+                ready["control"] = control.into();
             }
-            (false, None) => writeln!(out, "bootstrap={bootstrap}")?,
-            (false, Some(control)) => writeln!(out, "bootstrap={bootstrap} control={control}")?,
+            writeln!(out, "{ready}")?;
+        } else {
+            let control = control.map(|control| format!(" control={control}")).unwrap_or_default();
+            let others = listeners.iter().skip(1).map(|(name, at)| format!(" listener.{name}={at}"));
+            writeln!(out, "bootstrap={bootstrap}{control}{}", others.collect::<String>())?;
         }
         out.flush()
     }
 }
 
+fn place(text: &str) -> Result<(String, Option<u16>), String> {
+    let wrong = || format!("`{text}` is not HOST or HOST:PORT, as in localhost:9092");
+    let (host, port) = match text.rsplit_once(':') {
+        // The colons of an address without brackets are its own.
+        Some((host, _)) if host.contains(':') && !host.ends_with(']') => (text, None),
+        Some((host, port)) => (host, Some(port.parse().map_err(|_| wrong())?)),
+        None => (text, None),
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    if host.is_empty() { Err(wrong()) } else { Ok((host.to_owned(), port)) }
+}
+fn listener(text: &str) -> Result<(String, SecurityProtocol), String> {
+    let (name, protocol) = text.split_once('=').unwrap_or((text, text));
+    let protocol = protocol.parse::<SecurityProtocol>().map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), protocol))
+}
 fn topic(text: &str) -> Result<(String, usize), String> {
     let (name, partitions) = text.split_once(':').unwrap_or((text, "1"));
     match partitions.parse() {

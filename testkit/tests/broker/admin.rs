@@ -12,9 +12,10 @@ use millstream_protocol::messages::update_features_request::FeatureUpdateKey;
 use millstream_protocol::messages::{
     AlterClientQuotasRequest, ApiVersionsRequest, BrokerId, DescribeClientQuotasRequest, DescribeConfigsRequest,
     DescribeQuorumRequest, GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest,
-    ListConfigResourcesRequest, PushTelemetryRequest, TopicName, UnregisterBrokerRequest, UpdateFeaturesRequest,
+    ListConfigResourcesRequest, MetadataRequest, PushTelemetryRequest, TopicName, UnregisterBrokerRequest,
+    UpdateFeaturesRequest,
 };
-use millstream_testkit::TestCluster;
+use millstream_testkit::{SecurityProtocol, TestCluster};
 
 const TOPIC: i8 = 2;
 const BROKER: i8 = 4;
@@ -252,6 +253,28 @@ async fn an_option_of_a_broker_goes_before_that_of_all_and_the_default() {
     assert_eq!(admin.option(BROKER, &node, "log.cleaner.threads").0, "2");
     // Options behind an option give it its value.
     assert_eq!(admin.option(BROKER, &node, "log.retention.hours").0, "168");
+}
+
+#[tokio::test]
+async fn a_broker_tells_its_id_and_where_it_is_reached() {
+    let builder = TestCluster::builder().brokers(2).config("node.id", "0").advertise("localhost", None);
+    let builder = builder.listener("IN", SecurityProtocol::Plaintext).listener("OUT", SecurityProtocol::SaslPlaintext);
+    let cluster = builder.start().await;
+    let places: Vec<String> = cluster.bootstrap_servers().split(',').map(str::to_owned).collect();
+    let out = cluster.bootstrap_servers_of("OUT");
+    let mut connection = Connection::to(&cluster, 1);
+    let brokers = connection.call(12, &MetadataRequest::default()).brokers;
+    let brokers = brokers.iter().map(|broker| (broker.node_id.0, format!("{}:{}", broker.host, broker.port)));
+    assert_eq!(brokers.collect::<Vec<_>>(), [(0, places[0].clone()), (1, places[1].clone())]);
+
+    let mut admin = Admin(connection);
+    let mut told = |option| admin.option(BROKER, "1", option);
+    let (id, source, synonyms) = told("node.id");
+    assert_eq!((id.as_str(), source, synonyms[0].as_str()), ("1", 4, "node.id=1@4"));
+    let (listeners, source, _) = told("advertised.listeners");
+    let second = out.split(',').nth(1).expect("there are two brokers");
+    assert_eq!((listeners, source), (format!("IN://{},OUT://{second}", places[1]), 4));
+    assert_eq!(told("listener.security.protocol.map").0, "IN:PLAINTEXT,OUT:SASL_PLAINTEXT");
 }
 
 #[tokio::test]

@@ -8,6 +8,8 @@ use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::configs::options::{self, ConfigOption};
 use crate::broker::configs::{Kind, client_metrics, loggers};
+use crate::broker::nodes::Endpoint;
+use crate::broker::security::SecurityProtocol;
 use crate::broker::topics::check_name;
 use crate::broker::topics::config::{Kind as Type, OPTIONS, TopicOption};
 use crate::broker::topics::topic::{FROM_CLUSTER, Topic, is_set_by_cluster};
@@ -150,6 +152,21 @@ fn cluster_rows(broker: &Broker) -> Vec<Row> {
     };
     broker.configs.cluster.iter().map(row).collect()
 }
+/// What a broker was started with besides what was asked for: its id, and where it listens.
+fn told_of(broker: &Broker, node: NodeId, name: &str) -> Option<String> {
+    let listed = |each: &dyn Fn((&str, SecurityProtocol, &Endpoint)) -> String| {
+        let endpoints = broker.nodes.find(node)?.endpoints.iter();
+        let listeners = broker.settings.listeners.iter().zip(endpoints);
+        let told = listeners.map(|((listener, protocol), endpoint)| each((listener, *protocol, endpoint)));
+        Some(told.collect::<Vec<_>>().join(","))
+    };
+    match name {
+        "node.id" | "broker.id" => Some(node.to_string()),
+        "listeners" | "advertised.listeners" => listed(&|(listener, _, endpoint)| format!("{listener}://{endpoint}")),
+        "listener.security.protocol.map" => listed(&|(listener, protocol, _)| format!("{listener}:{protocol}")),
+        _ => None,
+    }
+}
 fn broker_row(broker: &Broker, node: NodeId, option: &ConfigOption) -> Row {
     let own = broker.configs.brokers.get(&node);
     let names = || std::iter::once(option.name).chain(option.fallbacks.iter().copied());
@@ -159,7 +176,7 @@ fn broker_row(broker: &Broker, node: NodeId, option: &ConfigOption) -> Row {
         let set = [
             from(own.and_then(|own| own.get(name)), FROM_BROKER),
             from(broker.configs.cluster.get(name), FROM_CLUSTER),
-            from(broker.settings.given.get(name), FROM_FILE),
+            from(told_of(broker, node, name).or_else(|| broker.settings.given.get(name).cloned()).as_ref(), FROM_FILE),
         ];
         set.into_iter().chain([default]).flatten()
     });

@@ -60,6 +60,7 @@ class Cluster:
         ready = json.loads(line)
         self.bootstrap_servers: str = ready["bootstrap"]
         self.control_url: str = ready["control"]
+        self.listeners: dict[str, str] = ready["listeners"]
 
     def __enter__(self) -> "Cluster":
         return self
