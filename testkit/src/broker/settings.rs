@@ -14,6 +14,8 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) auto_create_topics: bool,
+    /// Whether who asks first for a topic that is made by it is told of it, where a real Kafka says that it is unknown.
+    pub(crate) auto_create_at_once: bool,
     pub(crate) num_partitions: i32,
     pub(crate) default_replication_factor: i16,
     pub(crate) group_min_session_timeout_ms: i64,
@@ -67,6 +69,7 @@ impl Settings {
     pub(crate) fn new(brokers: usize) -> Self {
         Self {
             auto_create_topics: true,
+            auto_create_at_once: true,
             num_partitions: 1,
             default_replication_factor: i16::try_from(brokers.min(3)).unwrap_or(1),
             group_min_session_timeout_ms: 1,
@@ -150,6 +153,7 @@ impl Settings {
             "broker.session.timeout.ms" => self.broker_session_timeout = millis(key, value)?,
             "replica.selector.class" => self.replica_selector = ReplicaSelector::named(value),
             "delete.topic.enable" => self.delete_topics = parse(key, value)?,
+            "millstream.auto.create.at.once" => self.auto_create_at_once = parse(key, value)?,
             "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = parse(key, value)?,
             "millstream.producer.epoch.start" => self.producer_epoch_start = parse(key, value)?,
             _ if self.security.set(key, value)? => {}
@@ -168,17 +172,21 @@ impl Settings {
         self.given = given;
         result
     }
+    /// Sets what topics inherit, or keeps an option of Kafka's that does nothing here, so that it is shown.
     fn set_topic_default(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let Some(option) = super::topics::config::OPTIONS.iter().find(|option| option.broker_key == key) else {
-            // What does not change how this broker behaves is shown all the same.
-            let known = options::find(&options::BROKER, key);
-            return known.ok_or_else(|| format!("the test cluster has no broker option `{key}`"))?.check(value);
-        };
-        option.check(value)?;
-        self.topic_defaults.insert(option.name.to_owned(), value.to_owned());
-        Ok(())
+        if let Some(option) = super::topics::config::OPTIONS.iter().find(|option| option.broker_key == key) {
+            option.check(value)?;
+            self.topic_defaults.insert(option.name.to_owned(), value.to_owned());
+            return Ok(());
+        }
+        let option = options::find(&options::BROKER, key).filter(|option| !OF_EACH_BROKER.contains(&option.name));
+        option.ok_or_else(|| format!("the test cluster has no broker option `{key}`"))?.check(value)
     }
 }
+
+/// What each broker has a value of its own for: the builder's methods and the binary's flags set them.
+const OF_EACH_BROKER: [&str; 4] =
+    ["listeners", "advertised.listeners", "listener.security.protocol.map", "broker.rack"];
 
 /// Which replica a consumer is sent to (KIP-392, `replica.selector.class`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

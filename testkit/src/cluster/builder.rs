@@ -80,10 +80,13 @@ impl TestClusterBuilder {
         self.topics.push((name.to_owned(), partitions));
         self
     }
-    /// A broker option, by Kafka's key; options of topics by the broker's key for their default.
+    /// A broker option, by Kafka's key; options of topics by the broker's key for their default. One that has no effect here is shown to
+    /// whoever describes the broker.
     ///
     /// Besides Kafka's: `transaction.version` (0, 1 or 2, the feature's level), `millstream.transaction.marker.delay.ms` (how long a
-    /// transaction stays prepared, 0) and `millstream.producer.epoch.start` (the epoch of new producer ids, 0).
+    /// transaction stays prepared, 0), `millstream.producer.epoch.start` (the epoch of new producer ids, 0) and
+    /// `millstream.auto.create.at.once` (whether the client that makes a topic by asking for it finds it in that answer, true; a real Kafka
+    /// says once that it is unknown).
     pub fn config(mut self, key: &str, value: &str) -> Self {
         self.configs.push((key.to_owned(), value.to_owned()));
         self

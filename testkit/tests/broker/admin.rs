@@ -278,6 +278,19 @@ async fn a_broker_tells_its_id_and_where_it_is_reached() {
 }
 
 #[tokio::test]
+async fn an_option_of_kafkas_that_does_nothing_here_is_taken_and_shown() {
+    let start = |key: &str, value: &str| TestCluster::builder().config(key, value).try_start();
+    let cluster = start("offsets.topic.replication.factor", "1").expect("it is an option");
+    let mut admin = Admin::of(&cluster);
+    let (value, source, _) = admin.option(BROKER, "1", "offsets.topic.replication.factor");
+    assert_eq!((value.as_str(), source), ("1", 4));
+    let refused = |key: &str, value: &str| start(key, value).map(drop).expect_err("it is refused").to_string();
+    assert_eq!(refused("no.such.option", "1"), "the test cluster has no broker option `no.such.option`");
+    assert!(refused("num.io.threads", "many").starts_with("Invalid value many for configuration num.io.threads"));
+    assert_eq!(refused("broker.rack", "a"), "the test cluster has no broker option `broker.rack`");
+}
+
+#[tokio::test]
 async fn what_is_set_for_all_brokers_is_what_topics_inherit() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;
     let mut admin = Admin::of(&cluster);

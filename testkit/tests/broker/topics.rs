@@ -50,6 +50,15 @@ async fn topics_appear_when_used_unless_that_is_switched_off() {
 }
 
 #[tokio::test]
+async fn who_makes_a_topic_by_asking_is_told_that_it_is_unknown_as_kafka_tells_it() {
+    let cluster = TestCluster::builder().config("millstream.auto.create.at.once", "false").start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let first = metadata(&mut connection, "t", true);
+    assert_eq!(first, (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, 0));
+    assert_eq!(metadata(&mut connection, "t", true), (ErrorCode::NONE, 1));
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_new_topic_is_told() {
     let cluster = TestCluster::builder().brokers(2).topic("there", 1).start().await;
     let mut connection = Connection::to(&cluster, 0);

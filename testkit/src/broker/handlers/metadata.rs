@@ -1,5 +1,5 @@
-//! Metadata: nodes, topics by name or id, who leads and who is in sync. A topic that is made because it was asked for is there at once, where
-//! Kafka first answers with an error.
+//! Metadata: nodes, topics by name or id, who leads and who is in sync. A topic that is made because it was asked for is there at once, or, as
+//! Kafka has it, unknown in the answer to whoever asked first: `millstream.auto.create.at.once`.
 //!
 //! Versions 0 to 13. Left out: nothing.
 
@@ -78,10 +78,13 @@ fn find(
         return failed(asked, code);
     }
     match broker.create_when_used(&name) {
-        Ok(()) => broker.topics.find(&name).map_or_else(
-            || failed(asked, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
-            |topic| describe_topic(broker, topic, operations),
-        ),
+        Ok(()) => {
+            let made = broker.topics.find(&name).filter(|_| broker.settings.auto_create_at_once);
+            made.map_or_else(
+                || failed(asked, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
+                |topic| describe_topic(broker, topic, operations),
+            )
+        }
         Err(code) => failed(asked, code),
     }
 }
