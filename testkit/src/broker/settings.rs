@@ -175,7 +175,7 @@ impl Settings {
     /// Sets what topics inherit, or keeps an option of Kafka's that does nothing here, so that it is shown.
     fn set_topic_default(&mut self, key: &str, value: &str) -> Result<(), String> {
         if let Some(option) = super::topics::config::OPTIONS.iter().find(|option| option.broker_key == key) {
-            option.check(value)?;
+            option.check(value, self.release)?;
             self.topic_defaults.insert(option.name.to_owned(), value.to_owned());
             return Ok(());
         }

@@ -278,6 +278,23 @@ async fn a_broker_tells_its_id_and_where_it_is_reached() {
 }
 
 #[tokio::test]
+async fn options_are_documented_to_who_asks_for_it() {
+    let cluster = TestCluster::start().await;
+    let mut admin = Admin::of(&cluster);
+    let mut documentation = |wanted| {
+        let resource = DescribeConfigsResource::default()
+            .with_resource_type(BROKER)
+            .with_resource_name(text("1"))
+            .with_configuration_keys(Some(vec![text("num.partitions")]));
+        let request = DescribeConfigsRequest::default().with_resources(vec![resource]);
+        let response = admin.0.call(4, &request.with_include_documentation(wanted));
+        response.results[0].configs[0].documentation.as_ref().map(ToString::to_string)
+    };
+    assert_eq!(documentation(false), None);
+    assert_eq!(documentation(true).as_deref(), Some("`num.partitions`: see Apache Kafka's documentation."));
+}
+
+#[tokio::test]
 async fn an_option_of_kafkas_that_does_nothing_here_is_taken_and_shown() {
     let start = |key: &str, value: &str| TestCluster::builder().config(key, value).try_start();
     let cluster = start("offsets.topic.replication.factor", "1").expect("it is an option");

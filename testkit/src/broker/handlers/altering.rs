@@ -149,7 +149,7 @@ fn alter_topic(broker: &mut Broker, asked: &Alteration) -> Result<(), Refusal> {
     for (name, value) in &values {
         let option =
             config::option(name).ok_or_else(|| invalid_config(format!("Unknown topic config name: {name}")))?;
-        option.check(value).map_err(invalid_config)?;
+        option.check(value, broker.settings.release).map_err(invalid_config)?;
     }
     if !asked.validate_only {
         topic.configs = values;

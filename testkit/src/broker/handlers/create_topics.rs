@@ -8,6 +8,7 @@ use crate::broker::call::{Answer, Call};
 use crate::broker::topics::config;
 use crate::broker::topics::topic::Topic;
 use crate::broker::topics::{check_name, layout};
+use crate::broker::versions::Release;
 use millstream_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use millstream_protocol::messages::create_topics_response::{CreatableTopicConfigs, CreatableTopicResult};
 use millstream_protocol::messages::{CreateTopicsRequest, CreateTopicsResponse, StrBytes};
@@ -59,7 +60,7 @@ fn design(broker: &Broker, asked: &CreatableTopic) -> Result<Design, Refusal> {
         return Err((ErrorCode::TOPIC_ALREADY_EXISTS, format!("Topic '{}' already exists.", asked.name.0)));
     }
     check_collision(broker, &asked.name.0)?;
-    let configs = check_configs(&asked.configs)?;
+    let configs = check_configs(&asked.configs, broker.settings.release)?;
     let layout = if asked.assignments.is_empty() { spread(broker, asked)? } else { assigned(broker, asked)? };
     Ok(Design { layout, configs })
 }
@@ -72,7 +73,7 @@ fn check_collision(broker: &Broker, name: &str) -> Result<(), Refusal> {
         Err((ErrorCode::INVALID_TOPIC_EXCEPTION, reason))
     })
 }
-fn check_configs(configs: &[CreatableTopicConfig]) -> Result<BTreeMap<String, String>, Refusal> {
+fn check_configs(configs: &[CreatableTopicConfig], release: Release) -> Result<BTreeMap<String, String>, Refusal> {
     let mut checked = BTreeMap::new();
     for given in configs {
         let invalid = |reason: String| (ErrorCode::INVALID_CONFIG, reason);
@@ -82,7 +83,7 @@ fn check_configs(configs: &[CreatableTopicConfig]) -> Result<BTreeMap<String, St
             .value
             .as_deref()
             .ok_or_else(|| invalid(format!("Null value not supported for topic configs: {}", given.name)))?;
-        option.check(value).map_err(invalid)?;
+        option.check(value, release).map_err(invalid)?;
         checked.insert(given.name.to_string(), value.to_owned());
     }
     Ok(checked)

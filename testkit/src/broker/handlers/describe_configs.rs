@@ -1,6 +1,6 @@
 //! DescribeConfigs: topics, brokers, loggers, groups and subscriptions to clients' metrics, with synonyms.
 //!
-//! Versions 1 to 4. Left out: the sentences of documentation.
+//! Versions 1 to 4. Left out: Kafka's sentences of documentation; there is one that refers to them.
 
 use super::Handler;
 use super::create_topics::Refusal;
@@ -36,7 +36,7 @@ impl Handler for DescribeConfigs {
         let described = |asked: &DescribeConfigsResource| match find(broker, call, asked) {
             Ok(rows) => {
                 let wanted = rows.into_iter().filter(|row| is_wanted(asked, &row.name));
-                let configs = wanted.map(|row| row.into_result(request.include_synonyms)).collect();
+                let configs = wanted.map(|row| row.into_result(&request)).collect();
                 named(asked).with_error_message(Some(StrBytes::new())).with_configs(configs)
             }
             Err((code, reason)) => refused(asked, code, reason),
@@ -61,12 +61,13 @@ struct Row {
     otherwise: (Option<String>, i8),
 }
 impl Row {
-    fn into_result(self, with_synonyms: bool) -> DescribeConfigsResourceResult {
+    fn into_result(self, request: &DescribeConfigsRequest) -> DescribeConfigsResourceResult {
+        let documentation = format!("`{}`: see Apache Kafka's documentation.", self.name);
         let is_secret = self.kind == Type::Password;
         let shown = |value: String| Some(StrBytes::from_string(value)).filter(|_| !is_secret);
         let first = self.sources.first().map(|(_, value, source)| (Some(value.clone()), *source));
         let (value, source) = first.unwrap_or(self.otherwise);
-        let synonyms = self.sources.into_iter().filter(|_| with_synonyms).map(|(name, value, source)| {
+        let synonyms = self.sources.into_iter().filter(|_| request.include_synonyms).map(|(name, value, source)| {
             DescribeConfigsSynonym::default()
                 .with_name(StrBytes::from_string(name))
                 .with_value(shown(value))
@@ -80,7 +81,7 @@ impl Row {
             .with_is_sensitive(is_secret)
             .with_config_type(self.kind.number())
             .with_synonyms(synonyms.collect())
-            .with_documentation(None)
+            .with_documentation(request.include_documentation.then(|| StrBytes::from_string(documentation)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The options of topics: names, defaults, kinds. What does not change how this broker behaves is stored and shown all the same.
 
+use crate::broker::versions::Release;
+
 /// What values an option takes, with DescribeConfigs' numbers for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -61,9 +63,10 @@ impl TopicOption {
             && !matches!(self.name, "flush.ms" | "retention.ms" | "segment.jitter.ms" | "segment.ms")
     }
     /// Says what is wrong with a value, in Kafka's words.
-    pub(crate) fn check(&self, value: &str) -> Result<(), String> {
-        let reason =
-            number_error(self.kind, value).or_else(|| self.choice_error(value)).or_else(|| self.range_error(value));
+    pub(crate) fn check(&self, value: &str, release: Release) -> Result<(), String> {
+        let reason = number_error(self.kind, value)
+            .or_else(|| self.choice_error(value))
+            .or_else(|| self.range_error(value, release));
         reason.map_or(Ok(()), |reason| Err(format!("Invalid value {value} for configuration {}: {reason}", self.name)))
     }
     fn choice_error(&self, value: &str) -> Option<String> {
@@ -78,8 +81,8 @@ impl TopicOption {
         }
         (!is_allowed).then(|| format!("String must be one of: {}", allowed.join(", ")))
     }
-    fn range_error(&self, value: &str) -> Option<String> {
-        let (least, most) = range(self.name)?;
+    fn range_error(&self, value: &str, release: Release) -> Option<String> {
+        let (least, most) = range(self.name, release)?;
         let number: f64 = value.parse().ok()?;
         if number < least {
             return Some(format!("Value must be at least {least}"));
@@ -105,7 +108,7 @@ pub(crate) fn number_error(kind: Kind, value: &str) -> Option<String> {
     (!is_valid).then(|| format!("Not a number of type {name}"))
 }
 /// The least and the greatest value of an option.
-fn range(name: &str) -> Option<(f64, f64)> {
+fn range(name: &str, release: Release) -> Option<(f64, f64)> {
     let least = match name {
         "min.cleanable.dirty.ratio" => return Some((0.0, 1.0)),
         "local.retention.ms" | "local.retention.bytes" => -2.0,
@@ -121,7 +124,14 @@ fn range(name: &str) -> Option<(f64, f64)> {
         | "message.timestamp.after.max.ms" => 0.0,
         "segment.ms" | "flush.messages" | "max.compaction.lag.ms" | "min.insync.replicas" => 1.0,
         "segment.index.bytes" => 4.0,
-        "segment.bytes" => 1_048_576.0,
+        // KIP-1030 raised it.
+        "segment.bytes" => {
+            if release.is_since("4.0") {
+                1_048_576.0
+            } else {
+                14.0
+            }
+        }
         _ => return None,
     };
     Some((least, f64::INFINITY))
@@ -205,14 +215,23 @@ mod tests {
     #[test]
     fn every_default_is_a_value_of_its_option() {
         for option in OPTIONS {
-            assert_eq!(option.check(option.default), Ok(()), "{}", option.name);
+            assert_eq!(option.check(option.default, Release::default()), Ok(()), "{}", option.name);
         }
     }
 
     #[test]
     fn a_policy_may_be_a_list() {
         let policy = option("cleanup.policy").unwrap();
-        assert_eq!(policy.check("compact,delete"), Ok(()));
-        assert!(policy.check("shred").is_err());
+        assert_eq!(policy.check("compact,delete", Release::default()), Ok(()));
+        assert!(policy.check("shred", Release::default()).is_err());
+    }
+
+    #[test]
+    fn segments_may_be_small_before_4_0() {
+        let size = option("segment.bytes").unwrap();
+        let old: Release = "3.9".parse().unwrap();
+        assert_eq!(size.check("14", old), Ok(()));
+        let reason = "Invalid value 14 for configuration segment.bytes: Value must be at least 1048576";
+        assert_eq!(size.check("14", Release::default()), Err(reason.to_owned()));
     }
 }

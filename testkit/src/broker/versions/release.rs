@@ -36,7 +36,8 @@ impl Release {
     fn name(self) -> &'static str {
         CHANGES.get(self.0).map_or("", |(name, _)| *name)
     }
-    fn is_since(self, name: &str) -> bool {
+    /// Whether it is this release or one after it.
+    pub(crate) fn is_since(self, name: &str) -> bool {
         CHANGES.iter().position(|(known, _)| *known == name).is_some_and(|at| self.0 >= at)
     }
     /// Whether its brokers tell of features at all.
