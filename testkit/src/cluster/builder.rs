@@ -15,7 +15,9 @@ use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+#[cfg(feature = "client")]
+use std::net::SocketAddr;
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 /// Why a cluster did not start: an option or a name that is wrong, a port that is taken.
@@ -155,7 +157,11 @@ impl TestClusterBuilder {
         let host = host.map_err(|error| format!("there is nothing for it to run on: {error}"))?;
         let mut nodes = Nodes::new(&host, doors.all().collect());
         let failed = |(id, error): (NodeId, io::Error)| format!("node {id} does not listen: {error}");
-        self.open(&mut nodes, &doors, &ids, (sockets, &addresses), &shared).map_err(failed)?;
+        open(&mut nodes, &doors, &ids, sockets, &shared).map_err(failed)?;
+        #[cfg(feature = "client")]
+        if self.in_memory {
+            open_in_memory(&mut nodes, &doors, &ids, &addresses, &shared).map_err(failed)?;
+        }
         Ok(TestCluster {
             _verdict: Verdict(Arc::clone(&shared)),
             shared,
@@ -167,28 +173,6 @@ impl TestClusterBuilder {
             host,
         })
     }
-    /// Lets all brokers listen.
-    fn open(
-        &self,
-        nodes: &mut Nodes,
-        doors: &Doors,
-        ids: &[NodeId],
-        (sockets, addresses): (Vec<Vec<TcpListener>>, &[Vec<SocketAddr>]),
-        shared: &Arc<Shared>,
-    ) -> Result<(), (NodeId, io::Error)> {
-        for (id, sockets) in ids.iter().zip(sockets) {
-            for (door, socket) in doors.all().zip(sockets) {
-                nodes.add(*id, door, socket, shared).map_err(|error| (*id, error))?;
-            }
-        }
-        #[cfg(feature = "client")]
-        for (id, addresses) in ids.iter().zip(addresses).filter(|_| self.in_memory) {
-            for (door, address) in doors.all().zip(addresses) {
-                nodes.add_in_memory(*id, door, *address, shared).map_err(|error| (*id, error))?;
-            }
-        }
-        Ok(())
-    }
     fn settings(&self) -> Result<Settings, String> {
         let mut settings = Settings::new(self.places.brokers);
         if let Some(release) = &self.release {
@@ -198,6 +182,38 @@ impl TestClusterBuilder {
         self.configs.iter().try_for_each(|(key, value)| settings.set(key, value))?;
         Ok(settings)
     }
+}
+
+/// Lets all brokers listen.
+fn open(
+    nodes: &mut Nodes,
+    doors: &Doors,
+    ids: &[NodeId],
+    sockets: Vec<Vec<TcpListener>>,
+    shared: &Arc<Shared>,
+) -> Result<(), (NodeId, io::Error)> {
+    for (id, sockets) in ids.iter().zip(sockets) {
+        for (door, socket) in doors.all().zip(sockets) {
+            nodes.add(*id, door, socket, shared).map_err(|error| (*id, error))?;
+        }
+    }
+    Ok(())
+}
+/// The same inside the process.
+#[cfg(feature = "client")]
+fn open_in_memory(
+    nodes: &mut Nodes,
+    doors: &Doors,
+    ids: &[NodeId],
+    addresses: &[Vec<SocketAddr>],
+    shared: &Arc<Shared>,
+) -> Result<(), (NodeId, io::Error)> {
+    for (id, addresses) in ids.iter().zip(addresses) {
+        for (door, address) in doors.all().zip(addresses) {
+            nodes.add_in_memory(*id, door, *address, shared).map_err(|error| (*id, error))?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

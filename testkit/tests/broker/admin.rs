@@ -257,7 +257,8 @@ async fn an_option_of_a_broker_goes_before_that_of_all_and_the_default() {
 
 #[tokio::test]
 async fn a_broker_tells_its_id_and_where_it_is_reached() {
-    let builder = TestCluster::builder().brokers(2).config("node.id", "0").advertise("localhost", None);
+    let builder =
+        TestCluster::builder().brokers(2).config("node.id", "0").racks(["a", "b"]).advertise("localhost", None);
     let builder = builder.listener("IN", SecurityProtocol::Plaintext).listener("OUT", SecurityProtocol::SaslPlaintext);
     let cluster = builder.start().await;
     let places: Vec<String> = cluster.bootstrap_servers().split(',').map(str::to_owned).collect();
@@ -274,6 +275,7 @@ async fn a_broker_tells_its_id_and_where_it_is_reached() {
     let (listeners, source, _) = told("advertised.listeners");
     let second = out.split(',').nth(1).expect("there are two brokers");
     assert_eq!((listeners, source), (format!("IN://{},OUT://{second}", places[1]), 4));
+    assert_eq!((told("broker.rack").0.as_str(), told("broker.rack").1), ("b", 4));
     assert_eq!(told("listener.security.protocol.map").0, "IN:PLAINTEXT,OUT:SASL_PLAINTEXT");
 }
 

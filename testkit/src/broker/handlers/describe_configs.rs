@@ -153,7 +153,7 @@ fn cluster_rows(broker: &Broker) -> Vec<Row> {
     };
     broker.configs.cluster.iter().map(row).collect()
 }
-/// What a broker was started with besides what was asked for: its id, and where it listens.
+/// What a broker was started with besides what was asked for: its id, its rack, and where it listens.
 fn told_of(broker: &Broker, node: NodeId, name: &str) -> Option<String> {
     let listed = |each: &dyn Fn((&str, SecurityProtocol, &Endpoint)) -> String| {
         let endpoints = broker.nodes.find(node)?.endpoints.iter();
@@ -163,6 +163,7 @@ fn told_of(broker: &Broker, node: NodeId, name: &str) -> Option<String> {
     };
     match name {
         "node.id" | "broker.id" => Some(node.to_string()),
+        "broker.rack" => broker.nodes.find(node)?.rack.as_ref().map(ToString::to_string),
         "listeners" | "advertised.listeners" => listed(&|(listener, _, endpoint)| format!("{listener}://{endpoint}")),
         "listener.security.protocol.map" => listed(&|(listener, protocol, _)| format!("{listener}:{protocol}")),
         _ => None,
