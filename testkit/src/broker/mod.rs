@@ -149,6 +149,7 @@ impl Broker {
                 TimerKey::LastWords(connection) => self.say_last_words(connection),
                 TimerKey::Group(id) => self.handle_group_time(&id),
                 TimerKey::Offsets => self.handle_offsets_time(),
+                TimerKey::Topic(name) => self.handle_topic_time(&name),
                 TimerKey::Transaction(id) => self.handle_transaction_time(&id),
                 TimerKey::Late(number) => self.handle_late(number),
             }

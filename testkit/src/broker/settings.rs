@@ -14,8 +14,8 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) auto_create_topics: bool,
-    /// Whether who asks first for a topic that is made by it is told of it, where a real Kafka says that it is unknown.
-    pub(crate) auto_create_at_once: bool,
+    /// How long the making of a topic takes that somebody asked for, who is told meanwhile that it is unknown.
+    pub(crate) auto_create_delay: Duration,
     pub(crate) num_partitions: i32,
     pub(crate) default_replication_factor: i16,
     pub(crate) group_min_session_timeout_ms: i64,
@@ -69,7 +69,7 @@ impl Settings {
     pub(crate) fn new(brokers: usize) -> Self {
         Self {
             auto_create_topics: true,
-            auto_create_at_once: true,
+            auto_create_delay: Duration::ZERO,
             num_partitions: 1,
             default_replication_factor: i16::try_from(brokers.min(3)).unwrap_or(1),
             group_min_session_timeout_ms: 1,
@@ -153,7 +153,7 @@ impl Settings {
             "broker.session.timeout.ms" => self.broker_session_timeout = millis(key, value)?,
             "replica.selector.class" => self.replica_selector = ReplicaSelector::named(value),
             "delete.topic.enable" => self.delete_topics = parse(key, value)?,
-            "millstream.auto.create.at.once" => self.auto_create_at_once = parse(key, value)?,
+            "millstream.auto.create.delay.ms" => self.auto_create_delay = millis(key, value)?,
             "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = parse(key, value)?,
             "millstream.producer.epoch.start" => self.producer_epoch_start = parse(key, value)?,
             _ if self.security.set(key, value)? => {}

@@ -29,6 +29,8 @@ pub(crate) enum TimerKey {
     Transaction(StrBytes),
     /// Positions that nobody uses any more.
     Offsets,
+    /// A topic that is being made because somebody asked for it.
+    Topic(StrBytes),
     /// A request or an answer that a rule has delayed, by its number.
     Late(u64),
 }

@@ -87,8 +87,8 @@ impl TestClusterBuilder {
     ///
     /// Besides Kafka's: `transaction.version` (0, 1 or 2, the feature's level), `millstream.transaction.marker.delay.ms` (how long a
     /// transaction stays prepared, 0), `millstream.producer.epoch.start` (the epoch of new producer ids, 0) and
-    /// `millstream.auto.create.at.once` (whether the client that makes a topic by asking for it finds it in that answer, true; a real Kafka
-    /// says once that it is unknown).
+    /// `millstream.auto.create.delay.ms` (how long the making of a topic takes that a client asked for, 0: it finds it in the answer; a real
+    /// Kafka says meanwhile that it is unknown).
     pub fn config(mut self, key: &str, value: &str) -> Self {
         self.configs.push((key.to_owned(), value.to_owned()));
         self

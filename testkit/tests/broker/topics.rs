@@ -17,6 +17,7 @@ use millstream_protocol::messages::{
 };
 use millstream_protocol::record::Stamp;
 use millstream_testkit::TestCluster;
+use std::time::Duration;
 
 const TOPIC: i8 = 2;
 
@@ -50,11 +51,13 @@ async fn topics_appear_when_used_unless_that_is_switched_off() {
 }
 
 #[tokio::test]
-async fn who_makes_a_topic_by_asking_is_told_that_it_is_unknown_as_kafka_tells_it() {
-    let cluster = TestCluster::builder().config("millstream.auto.create.at.once", "false").start().await;
+async fn a_topic_that_takes_time_to_be_made_is_unknown_until_then() {
+    let cluster = TestCluster::builder().config("millstream.auto.create.delay.ms", "60000").start().await;
     let mut connection = Connection::to(&cluster, 0);
     let first = metadata(&mut connection, "t", true);
     assert_eq!(first, (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, 0));
+    assert_eq!(metadata(&mut connection, "t", true), first);
+    cluster.advance_brokers(Duration::from_secs(60));
     assert_eq!(metadata(&mut connection, "t", true), (ErrorCode::NONE, 1));
 }
 

@@ -1,5 +1,5 @@
 //! Metadata: nodes, topics by name or id, who leads and who is in sync. A topic that is made because it was asked for is there at once, or, as
-//! Kafka has it, unknown in the answer to whoever asked first: `millstream.auto.create.at.once`.
+//! Kafka has it, unknown until it has been made: `millstream.auto.create.delay.ms`.
 //!
 //! Versions 0 to 13. Left out: nothing.
 
@@ -7,6 +7,7 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call, ListenerId};
 use crate::broker::nodes::Node;
+use crate::broker::timers::TimerKey;
 use crate::broker::topics::partition::Partition;
 use crate::broker::topics::topic::Topic;
 use crate::broker::topics::{check_name, layout};
@@ -14,7 +15,7 @@ use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::metadata_response::{
     MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
-use millstream_protocol::messages::{BrokerId, MetadataRequest, MetadataResponse, TopicName, Uuid};
+use millstream_protocol::messages::{BrokerId, MetadataRequest, MetadataResponse, StrBytes, TopicName, Uuid};
 use millstream_protocol::{ErrorCode, NodeId};
 use std::collections::BTreeMap;
 
@@ -78,13 +79,10 @@ fn find(
         return failed(asked, code);
     }
     match broker.create_when_used(&name) {
-        Ok(()) => {
-            let made = broker.topics.find(&name).filter(|_| broker.settings.auto_create_at_once);
-            made.map_or_else(
-                || failed(asked, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
-                |topic| describe_topic(broker, topic, operations),
-            )
-        }
+        Ok(()) => broker.topics.find(&name).map_or_else(
+            || failed(asked, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
+            |topic| describe_topic(broker, topic, operations),
+        ),
         Err(code) => failed(asked, code),
     }
 }
@@ -144,12 +142,28 @@ pub(super) fn wire_ids(nodes: &[NodeId]) -> Vec<BrokerId> {
 }
 
 impl Broker {
-    /// Makes a topic because somebody asked for it.
-    pub(crate) fn create_when_used(&mut self, name: &str) -> Result<(), ErrorCode> {
+    /// Makes a topic because somebody asked for it: now, or when it has taken as long as it does.
+    pub(crate) fn create_when_used(&mut self, name: &StrBytes) -> Result<(), ErrorCode> {
         check_name(name).map_err(|(code, _)| code)?;
+        if self.settings.auto_create_delay.is_zero() {
+            self.create_with_defaults(name);
+            return Ok(());
+        }
+        let key = TimerKey::Topic(name.clone());
+        if !self.timers.is_armed(&key) {
+            self.timers.arm(key, Some(self.now + self.settings.auto_create_delay));
+        }
+        Ok(())
+    }
+    /// The topic is made, unless somebody has done it meanwhile.
+    pub(crate) fn handle_topic_time(&mut self, name: &str) {
+        if self.topics.find(name).is_none() {
+            self.create_with_defaults(name);
+        }
+    }
+    fn create_with_defaults(&mut self, name: &str) {
         let count = usize::try_from(self.settings.num_partitions).unwrap_or(1);
         self.create_topic(name, count);
-        Ok(())
     }
     /// Makes a topic with the cluster's defaults.
     pub(crate) fn create_topic(&mut self, name: &str, partitions: usize) -> Uuid {
