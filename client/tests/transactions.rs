@@ -6,6 +6,7 @@ use millstream_client::{
 };
 use millstream_protocol::{ApiKey, ErrorCode, Offset, TopicPartition};
 use millstream_testkit::TestCluster;
+use millstream_testkit::faults::Malformation;
 use std::time::Duration;
 
 async fn cluster(version: &str) -> TestCluster {
@@ -67,6 +68,24 @@ async fn a_dropped_transaction_is_aborted_before_the_next_begins() -> Result<(),
         }
         assert_eq!(cluster.values("t"), ["0", "1", "2", "3", "4"], "transaction.version {edition}");
     }
+    Ok(())
+}
+
+// Found by simulation: it was committed without the records that had failed meanwhile.
+#[tokio::test]
+async fn a_transaction_whose_partitions_cannot_be_added_is_not_committed() -> Result<(), Error> {
+    let cluster = cluster("0").await;
+    let mut producer = producer(&cluster).await?;
+    cluster.on_api(ApiKey::ADD_PARTITIONS_TO_TXN).times(1).malform(Malformation::HugeCount);
+    let transaction = producer.begin();
+    transaction.enqueue(record("a")).await?;
+    let refused = transaction.commit().await.expect_err("its record has failed");
+    assert_eq!(refused.kind(), ErrorKind::Aborted, "{refused}");
+    assert_eq!(cluster.values("t"), [""; 0]);
+    let again = producer.begin();
+    again.send(record("b")).await?;
+    again.commit().await?;
+    assert_eq!(cluster.values("t"), ["b"]);
     Ok(())
 }
 

@@ -128,7 +128,7 @@ impl End {
         }
         let touched = engine.sender().transaction_is_touched() || self.state.course().has_groups();
         let mut identity = if touched { self.tell().await? } else { None };
-        let gap = self.decision == Decision::Abort && engine.sender().transaction_failed();
+        let gap = self.decision == Decision::Abort && engine.sender().transaction_has_gap();
         if gap && identity.is_none() {
             // Numbers were given to batches that never arrived: only a new epoch starts them anew (KIP-360).
             identity = Some(self.bump().await?);

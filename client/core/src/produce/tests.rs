@@ -500,6 +500,23 @@ fn a_failed_record_is_remembered_until_the_transaction_ends() {
     assert!(!world.sender.transaction_failed());
 }
 
+// T-4. Found by simulation: the answer to AddPartitionsToTxn was none, so that the records that waited for it failed; the transaction was
+// committed without them, and a task's state lost what its changelog never got.
+#[test]
+fn records_that_are_dropped_before_they_are_drained_fail_their_transaction() {
+    let mut world = transactional(false);
+    let waiting = world.append_to(0, "a", 1).unwrap();
+    assert_eq!(world.poll(), [], "its partition is to be added first");
+    world.sender.abort_waiting(&Arc::new(Failure::Unsendable("no answer".to_owned())));
+    assert!(of(&waiting).is_err());
+    assert!(world.sender.take_first_failure().is_some(), "whoever flushes is told so");
+    assert!(world.sender.transaction_failed(), "it cannot be committed");
+    assert!(!world.sender.transaction_has_gap(), "no number was given");
+    world.sender.end_transaction(None);
+    world.sender.begin_transaction(2, false);
+    assert!(!world.sender.transaction_failed());
+}
+
 #[test]
 fn a_large_batch_is_compressed_beside_the_driver_and_keeps_its_place() {
     for drops in [false, true] {

@@ -249,6 +249,7 @@ impl Sender {
     /// Everything that waits or is under way fails; the producer is of no more use.
     pub fn fail_all(&mut self, failure: &Arc<Failure>) {
         self.take_notes();
+        self.transaction.handle_failed_batch();
         // What was never drained fails as well, and whoever flushes is to hear of it.
         let waiting = self.accumulator.close(failure, true);
         if self.first_failure.is_none() {

@@ -19,7 +19,10 @@ pub(super) struct Transaction {
     asked: HashSet<usize>,
     /// Whether a batch went out for it, so that brokers may hold something of it.
     touched: bool,
+    /// Whether a batch failed that may have had a number.
     failed: bool,
+    /// Whether records were dropped before they were taken for sending.
+    dropped: bool,
     /// The offset after the last record that was written, per partition.
     next_offsets: HashMap<TopicPartition, Offset>,
 }
@@ -106,6 +109,11 @@ impl Sender {
     /// Whether a record of the transaction failed, so that it cannot be committed (T-4).
     #[must_use]
     pub const fn transaction_failed(&self) -> bool {
+        self.transaction.failed || self.transaction.dropped
+    }
+    /// Whether numbers were given to batches that failed, so that the next ones would come out of sequence.
+    #[must_use]
+    pub const fn transaction_has_gap(&self) -> bool {
         self.transaction.failed
     }
     /// Whether brokers may hold anything of the transaction: a partition was added, or a batch went out.
@@ -121,7 +129,10 @@ impl Sender {
     /// Everything of the transaction that is not under way fails, and it takes no more records.
     pub fn abort_waiting(&mut self, failure: &Arc<Failure>) {
         self.take_notes();
-        self.accumulator.end(failure, true);
+        if let Some(partition) = self.accumulator.end(failure, true) {
+            self.transaction.dropped = true;
+            self.first_failure.get_or_insert_with(|| (partition, Arc::clone(failure)));
+        }
         for index in 0..self.lanes.len() {
             let waiting = self.lanes[index].drain_waiting();
             for batch in waiting {
