@@ -104,7 +104,8 @@ impl Fetcher {
         response: u64,
         follow_up: &mut FetchFollowUp,
     ) -> usize {
-        let Some(entry) = self.sessions.get(&node).and_then(|session| session.entry(id)) else { return 0 };
+        let Some(session) = self.sessions.get(&node) else { return 0 };
+        let (picture, Some(entry)) = (session.picture, session.entry(id)) else { return 0 };
         let (generation, offset) = (entry.generation, entry.offset);
         let (config, isolation) = (self.config.clone(), self.config.isolation);
         let Some(partition) = self.current(id, generation) else { return 0 };
@@ -114,6 +115,9 @@ impl Fetcher {
         let code = ErrorCode::new(data.error_code);
         if code.is_error() {
             follow_up.refresh_metadata |= code.refreshes_metadata();
+            if code == ErrorCode::NOT_LEADER_OR_FOLLOWER {
+                partition.denied = Some((node, picture));
+            }
             partition.refused(now, node, code, &config);
             self.queue(id, follow_up);
             return 0;

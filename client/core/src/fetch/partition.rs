@@ -28,6 +28,8 @@ pub(super) struct Partition {
     /// The leader's term that the position was last checked against.
     pub(super) checked_epoch: Option<LeaderEpoch>,
     pub(super) preferred: Option<(NodeId, Instant)>,
+    /// Who said that it does not lead this, and in which of the cluster's pictures it was the leader.
+    pub(super) denied: Option<(NodeId, u64)>,
     pub(super) asking: bool,
     pub(super) attempts: u32,
     pub(super) not_before: Option<Instant>,
@@ -72,6 +74,7 @@ impl Partition {
             log_start_offset: None,
             checked_epoch: None,
             preferred: None,
+            denied: None,
             asking: false,
             attempts: 0,
             not_before: None,

@@ -101,6 +101,7 @@ impl Fetcher {
         let naming = if nil { Naming::Names } else { Naming::Ids };
         let session = self.sessions.entry(node).or_default();
         session.in_flight = Some(max_bytes);
+        session.picture = image.generation;
         Some(FetchPlan {
             node,
             naming,
@@ -185,12 +186,14 @@ fn fetchable(partition: &Partition, now: Instant, config: &FetchConfig) -> bool 
         && partition.buffered_bytes < config.max_partition_bytes
 }
 
-/// The replica nearby while its lease runs, or the leader.
+/// The replica nearby while its lease runs, or the leader; nobody, if the leader has said that it is none and there is no news since.
 fn source(partition: &mut Partition, now: Instant, image: &Image) -> Option<(NodeId, Option<LeaderEpoch>)> {
     let (leader, epoch) = image.leader(&partition.id)?;
     let usable = |(node, until): &(NodeId, Instant)| *until > now && image.broker(*node).is_some();
     partition.preferred = partition.preferred.filter(usable);
-    Some((partition.preferred.map_or(leader, |(node, _)| node), epoch))
+    let node = partition.preferred.map_or(leader, |(node, _)| node);
+    let is_denied = partition.denied.is_some_and(|(denied, picture)| denied == node && picture >= image.generation);
+    (!is_denied).then_some((node, epoch))
 }
 
 fn topic_id(id: &TopicPartition, image: &Image) -> Uuid {

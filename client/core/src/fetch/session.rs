@@ -21,6 +21,8 @@ pub(super) struct Session {
     pub(super) version: Option<i16>,
     /// Bytes that the request on its way may bring; none when there is none.
     pub(super) in_flight: Option<usize>,
+    /// The picture of the cluster by which that request was made.
+    pub(super) picture: u64,
     pub(super) attempts: u32,
     pub(super) not_before: Option<Instant>,
 }

@@ -286,6 +286,19 @@ fn only_the_leader_s_word_resets_a_position() {
     assert!(bench.fetcher.poll_lookup(bench.now, Timestamp::from_millis(0), &bench.image).is_none());
 }
 
+// K-15, as producers do
+#[test]
+fn a_node_that_does_not_lead_is_not_asked_again_before_there_is_news() {
+    let mut bench = Bench::at(0);
+    bench.fetch();
+    let follow_up = bench.answer(0, vec![refused(0, ErrorCode::NOT_LEADER_OR_FOLLOWER)]);
+    assert!(follow_up.refresh_metadata);
+    bench.now += Duration::from_secs(30);
+    assert!(bench.try_fetch().is_none(), "it has said so");
+    bench.image.generation += 1;
+    assert!(bench.try_fetch().is_some(), "the cluster says that it leads all the same");
+}
+
 // C-8, C-20
 #[test]
 fn an_offset_out_of_range_is_looked_up_by_policy_and_an_error_decides_nothing() {

@@ -73,6 +73,10 @@ impl World {
     fn answer(&mut self, id: u64, code: ErrorCode, base_offset: i64) {
         self.sender.handle_response(self.now, id, &response(code, base_offset));
     }
+    /// The cluster says who leads.
+    fn hear(&mut self, leader: i32) {
+        self.image = self.image.merged(&metadata(leader));
+    }
     /// A record that is acknowledged, so that the broker knows the producer.
     fn warm_up(&mut self) {
         let (_, id, _) = self.send("first");
@@ -102,6 +106,9 @@ fn identity(id: i64, epoch: i16) -> Identity {
 }
 
 fn image(leader: i32) -> Image {
+    Image::default().merged(&metadata(leader))
+}
+fn metadata(leader: i32) -> MetadataResponse {
     let mut answer = MetadataResponse::default();
     for id in [1, 2] {
         let mut broker = MetadataResponseBroker::default();
@@ -120,7 +127,7 @@ fn image(leader: i32) -> Image {
         topic.partitions.push(partition);
     }
     answer.topics.push(topic);
-    Image::default().merged(&answer)
+    answer
 }
 
 fn sent(call: ProduceCall) -> Sent {
@@ -172,6 +179,7 @@ fn retried_batch_keeps_its_sequence() {
     let (record, id, first) = world.send("a");
     world.answer(id, ErrorCode::NOT_LEADER_OR_FOLLOWER, -1);
     assert!(world.sender.take_wants_metadata(), "the leader may have moved (M-1)");
+    world.hear(1);
     assert_eq!(world.poll(), [], "it waits a little");
     world.append("b").unwrap();
     world.after(Duration::from_millis(150));
@@ -179,6 +187,28 @@ fn retried_batch_keeps_its_sequence() {
     assert_eq!(again, first, "the same records under the same number");
     world.answer(id, ErrorCode::NONE, 5);
     assert_eq!(of(&record), Ok(Written::at(Some(Offset::new(5)))));
+}
+
+// K-15. Found by simulation: while nobody answered for the cluster's picture, the old leader was asked again and again.
+#[test]
+fn a_node_that_does_not_lead_gets_nothing_again_before_there_is_news() {
+    let mut world = World::new(|_, _| ());
+    world.warm_up();
+    let flights = [world.send("a"), world.send("b")];
+    for (_, id, _) in &flights {
+        world.answer(*id, ErrorCode::NOT_LEADER_OR_FOLLOWER, -1);
+    }
+    assert!(world.sender.take_wants_metadata());
+    world.after(Duration::from_secs(30));
+    assert_eq!(world.poll(), [], "it has said so");
+    world.hear(1);
+    let (id, again) = world.poll().remove(0);
+    assert_eq!(again, flights[0].2, "it is the leader all the same, as the cluster says");
+    world.answer(id, ErrorCode::NOT_LEADER_OR_FOLLOWER, -1);
+    world.after(Duration::from_secs(30));
+    assert_eq!(world.poll(), []);
+    world.hear(2);
+    assert_eq!(world.poll().remove(0).1, again, "another one leads");
 }
 
 // P-2: batches behind one that failed come back out of order. They must go again in order, one by one, before new records.

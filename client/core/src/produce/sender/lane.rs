@@ -38,6 +38,8 @@ pub(super) struct Lane {
     /// The producer id under which the broker has acknowledged something.
     confirmed: Option<ProducerId>,
     pub(super) needs_reset: bool,
+    /// Who said that it does not lead the partition, and in which of the cluster's pictures it was the leader.
+    denied: Option<(NodeId, u64)>,
     backoff: Backoff,
     paused_until: Option<Instant>,
 }
@@ -64,6 +66,7 @@ impl Lane {
             next_sequence: 0,
             confirmed: None,
             needs_reset: false,
+            denied: None,
             backoff,
             paused_until: None,
         }
@@ -159,6 +162,14 @@ impl Lane {
     /// Waits before the next try.
     pub(super) fn pause(&mut self, now: Instant, random: &mut Random) {
         self.paused_until = Some(now + self.backoff.next(random));
+    }
+    /// A node that was the leader in this picture of the cluster says that it is not.
+    pub(super) const fn deny(&mut self, node: NodeId, picture: u64) {
+        self.denied = Some((node, picture));
+    }
+    /// Whether a node has said that it is not the leader, and nobody has said anything since.
+    pub(super) fn is_denied(&self, node: NodeId, picture: u64) -> bool {
+        self.denied.is_some_and(|(denied, seen)| denied == node && seen >= picture)
     }
     /// Something was acknowledged: the next failure waits little again.
     pub(super) fn progress(&mut self) {

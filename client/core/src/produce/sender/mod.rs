@@ -131,6 +131,8 @@ pub struct Sender {
 #[derive(Debug)]
 struct UnderWay {
     node: NodeId,
+    /// The picture of the cluster by which it was sent.
+    picture: u64,
     places: Vec<Place>,
     topic_ids: HashMap<TopicName, millstream_protocol::messages::Uuid>,
 }
@@ -313,7 +315,8 @@ impl Sender {
         building.entries.push(Entry { partition: lane.shard.partition().clone(), records });
         building.places.push((index, ticket));
     }
-    /// Where a lane's batches go now. What is under way to an old leader comes back first (P-7).
+    /// Where a lane's batches go now. What is under way to an old leader comes back first (P-7). A node that is no leader gets nothing
+    /// again before there is news of the cluster, which was asked for when it said so.
     fn leader(&mut self, now: Instant, image: &Image, index: usize) -> Option<NodeId> {
         let lane = self.lanes.get(index)?;
         if !lane.has_work(now, &self.options, self.accumulator.is_starving()) {
@@ -323,7 +326,8 @@ impl Sender {
             self.wants_metadata = true;
             return None;
         };
-        (lane.in_flight == 0 || lane.node == Some(node)).then_some(node)
+        let is_free = lane.in_flight == 0 || lane.node == Some(node);
+        (is_free && !lane.is_denied(node, image.generation)).then_some(node)
     }
     /// Chooses a lane's next batch and numbers it if it is new.
     fn pick(&mut self, now: Instant, index: usize, room: usize) -> Option<u64> {
@@ -375,7 +379,8 @@ impl Sender {
         let topic_ids: HashMap<_, _> =
             names.iter().filter_map(|name| Some((name.clone(), image.topic(name.as_str())?.id?))).collect();
         let with_ids = topic_ids.len() == names.len();
-        let under_way = UnderWay { node, places: building.places, topic_ids: topic_ids.clone() };
+        let under_way =
+            UnderWay { node, picture: image.generation, places: building.places, topic_ids: topic_ids.clone() };
         self.under_way.insert(self.next_call, under_way);
         ProduceCall {
             id: self.next_call,

@@ -21,7 +21,10 @@ impl Sender {
         for place in &under_way.places {
             let Some(partition) = self.lanes.get(place.0).map(|lane| lane.shard.partition().clone()) else { continue };
             match answers.get(&partition) {
-                Some(answer) => self.handle_answer(now, *place, answer),
+                Some(answer) => {
+                    self.note_denial(&under_way, *place, answer);
+                    self.handle_answer(now, *place, answer);
+                }
                 None => self.retry(now, *place, true, &"the answer does not tell of this partition".into()),
             }
         }
@@ -58,6 +61,13 @@ impl Sender {
             *count = count.saturating_sub(1);
         }
         Some(under_way)
+    }
+    fn note_denial(&mut self, under_way: &UnderWay, place: Place, answer: &PartitionProduceResponse) {
+        if ErrorCode::new(answer.error_code) == ErrorCode::NOT_LEADER_OR_FOLLOWER
+            && let Some(lane) = self.lanes.get_mut(place.0)
+        {
+            lane.deny(under_way.node, under_way.picture);
+        }
     }
     fn handle_answer(&mut self, now: Instant, place: Place, answer: &PartitionProduceResponse) {
         let code = ErrorCode::new(answer.error_code);
