@@ -22,7 +22,6 @@ impl Member {
     /// What a heartbeat brought.
     pub fn handle_heartbeat(&mut self, now: Instant, answer: Result<HeartbeatResponse, Failure>) {
         let Some(generation) = self.heartbeats.in_flight.take() else { return };
-        self.heartbeats.next = Some(now + self.config.heartbeat_interval);
         // An answer to an earlier generation says nothing about this one.
         if generation != self.identity.generation {
             return;
@@ -39,6 +38,8 @@ impl Member {
             return None;
         }
         self.heartbeats.in_flight = Some(self.identity.generation);
+        // From the sending on: the session does not wait for an answer that is late.
+        self.heartbeats.next = Some(now + self.config.heartbeat_interval);
         Some(Action::Heartbeat(Box::new(self.identity.heartbeat())))
     }
     pub(super) fn heartbeat_deadline(&self) -> Option<Instant> {

@@ -330,6 +330,19 @@ fn a_poll_that_waits_is_progress() {
     assert!(matches!(bench.request(), Some(Action::Heartbeat(_))));
 }
 
+// K-15
+#[test]
+fn a_heartbeat_that_is_answered_late_does_not_delay_the_next() {
+    let mut bench = Bench::eager();
+    bench.rebalance("range", 1, &[0]);
+    bench.now += 3 * SECOND;
+    assert!(matches!(bench.request(), Some(Action::Heartbeat(_))));
+    bench.now += 4 * SECOND;
+    assert!(bench.request().is_none(), "one at a time");
+    bench.member.handle_heartbeat(bench.now, Ok(HeartbeatResponse::default()));
+    assert!(matches!(bench.request(), Some(Action::Heartbeat(_))), "it is seven seconds since the broker heard of it");
+}
+
 // G-8
 #[test]
 fn heartbeats_go_on_after_one_that_failed() {
