@@ -5,7 +5,7 @@ use millstream_client::{Consumer, ConsumerBuilder, Error, ErrorKind, Producer, P
 use millstream_protocol::{ApiKey, ErrorCode, Offset};
 use millstream_testkit::TestCluster;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 // C-6
 #[tokio::test]
@@ -101,13 +101,18 @@ async fn a_commit_that_is_refused_for_long_does_not_keep_its_member_from_rejoini
     assert_eq!(read(&mut first, 2).await?, ["a", "a"]);
     let member = first.group_metadata().member_id;
     cluster.on_api(ApiKey::OFFSET_COMMIT).always().error(ErrorCode::COORDINATOR_LOAD_IN_PROGRESS);
+    let began = Instant::now();
     let mut second = impatient(&cluster).build().await?;
     let joining = timeout(Duration::from_secs(1), second.poll());
     let (refused, _) = tokio::join!(soon(first.commit()), joining);
     let error = refused.expect_err("refused all the time");
     assert_eq!(error.code(), Some(ErrorCode::COORDINATOR_LOAD_IN_PROGRESS), "{error}");
-    soon(share(&mut first, &mut second)).await;
+    let tried = began.elapsed();
+    assert!(tried > PATIENCE / 4, "it was tried again meanwhile, for {tried:?}");
+    let seen = soon(share(&mut first, &mut second)).await;
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     assert_eq!(first.group_metadata().member_id, member, "it was not thrown out");
+    assert_eq!(seen, ["a"], "what was not committed comes again");
     Ok(())
 }
 
@@ -118,24 +123,34 @@ async fn a_record_that_is_never_finished_does_not_keep_its_member_from_rejoining
     let _committer = first.committer();
     assert_eq!(read(&mut first, 2).await?, ["a", "a"]);
     let member = first.group_metadata().member_id;
+    let began = Instant::now();
     let mut second = impatient(&cluster).build().await?;
-    soon(share(&mut first, &mut second)).await;
+    let seen = soon(share(&mut first, &mut second)).await;
+    let waited = began.elapsed();
+    assert!(waited > PATIENCE / 8 && waited < PATIENCE, "the record is waited for, and not for ever: {waited:?}");
     assert_eq!(first.group_metadata().member_id, member, "it was not thrown out");
+    assert_eq!(seen, ["a"], "what was not finished comes again");
     Ok(())
 }
 
-/// A member whom a rebalance does not wait for longer than six seconds.
+/// How long a rebalance waits for a member of these tests.
+const PATIENCE: Duration = Duration::from_secs(40);
+
 fn impatient(cluster: &TestCluster) -> ConsumerBuilder {
-    let builder = consumer(cluster).group_id("g").topics(["t"]).max_poll_interval(Duration::from_secs(6));
+    let builder = consumer(cluster).group_id("g").topics(["t"]).max_poll_interval(PATIENCE);
     builder.heartbeat_interval(Duration::from_millis(100))
 }
 
-/// Polls both, with a time limit, until each has its half.
-async fn share(first: &mut Consumer, second: &mut Consumer) {
-    while (first.assignment().len(), second.assignment().len()) != (1, 1) {
-        let _ = timeout(Duration::from_millis(50), first.poll()).await;
-        let _ = timeout(Duration::from_millis(50), second.poll()).await;
+/// Polls both, with a time limit, until each has its half and the second has read; answers what it has read.
+async fn share(first: &mut Consumer, second: &mut Consumer) -> Vec<String> {
+    let (limit, mut seen) = (Duration::from_millis(50), Vec::new());
+    while (first.assignment().len(), second.assignment().len()) != (1, 1) || seen.is_empty() {
+        let _ = timeout(limit, first.poll()).await;
+        if let Ok(Ok(records)) = timeout(limit, second.poll()).await {
+            seen.extend(values(&records));
+        }
     }
+    seen
 }
 
 // C-11
