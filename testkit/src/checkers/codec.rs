@@ -7,8 +7,8 @@ use millstream_protocol::frame;
 pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
     for frame in history.frames.iter().filter(|frame| !frame.payload.is_empty()) {
         let problem = match frame.kind {
-            // The same frame comes again when the node takes it up.
-            FrameKind::Sent => None,
+            // The same frame comes again when the node takes it up, or was there when the node gave it.
+            FrameKind::Sent | FrameKind::Received => None,
             FrameKind::Request => request(frame),
             FrameKind::Response => response(frame),
         };

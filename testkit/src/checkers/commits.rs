@@ -15,7 +15,7 @@ fn on_the_wire(history: &History, found: &mut Vec<Violation>) {
     let mut wire = Wire::default();
     for frame in &history.frames {
         match frame.kind {
-            FrameKind::Sent => {}
+            FrameKind::Sent | FrameKind::Received => {}
             FrameKind::Request => wire.request(frame),
             FrameKind::Response => wire.response(frame),
         }

@@ -180,6 +180,8 @@ pub enum FrameKind {
     Request,
     /// An answer, when the node gave it.
     Response,
+    /// The same, when it had come to the process, without its bytes. A history may lack these; then an answer counts as there when it is given.
+    Received,
 }
 
 /// A frame on the wire, without its size.

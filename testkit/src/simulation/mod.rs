@@ -167,7 +167,7 @@ impl Simulation {
     /// How often which fault has happened.
     #[must_use]
     pub fn fault_counts(&self) -> FaultCounts {
-        self.world.lock().network.counts.clone()
+        self.world.lock().network.counts()
     }
     /// What is committed in a topic, as a reader of committed records would find it.
     #[must_use]
@@ -200,7 +200,7 @@ impl Handle {
         self.world.lock().now
     }
     pub(crate) fn count(&self, fault: &Fault) {
-        self.world.lock().network.counts.add(fault);
+        self.world.lock().network.count(fault);
     }
     pub(crate) fn start_process(&self, host: &str) -> SimulatedProcess {
         let mut state = self.world.lock();

@@ -52,6 +52,10 @@ impl Trace {
         self.note(place, '←', about, bytes);
         self.frames.push(place.frame(FrameKind::Response, about, Bytes::new()));
     }
+    /// An answer has come to the process, whole.
+    pub(super) fn received(&mut self, place: Place, about: (ApiKey, i16)) {
+        self.frames.push(place.frame(FrameKind::Received, about, Bytes::new()));
+    }
     fn note(&mut self, place: Place, arrow: char, (api, version): (ApiKey, i16), payload: &Bytes) {
         let Place { at, process, connection, node } = place;
         let (micros, process, connection, len) = (at.as_micros(), process.0, connection.0, payload.len());

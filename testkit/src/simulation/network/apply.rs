@@ -3,7 +3,7 @@
 use super::Network;
 use super::events::Event;
 use crate::faults::{Effect, FaultPlan, FaultStep, Then};
-use crate::simulation::fault::Fault;
+use crate::simulation::fault::{Fault, FaultCounts};
 use millstream_protocol::NodeId;
 use std::time::Duration;
 
@@ -11,8 +11,20 @@ impl Network {
     /// Lets a fault happen; one that finds nothing to happen to is not counted.
     pub(super) fn apply(&mut self, now: Duration, fault: &Fault) {
         if self.happens(now, fault) {
-            self.counts.add(fault);
+            self.count(fault);
         }
+    }
+    /// A fault has happened.
+    pub(crate) fn count(&mut self, fault: &Fault) {
+        self.counts.add(fault.kind());
+    }
+    /// How often which has happened by now.
+    pub(crate) fn counts(&self) -> FaultCounts {
+        let mut counts = self.counts.clone();
+        let states = self.broker.faults().states();
+        let met = states.iter().filter(|state| state.used > 0).filter_map(|state| self.planned.get(&state.id));
+        met.for_each(|kind| counts.add(kind));
+        counts
     }
     fn happens(&mut self, now: Duration, fault: &Fault) -> bool {
         match fault {
@@ -31,12 +43,14 @@ impl Network {
                 moved
             }
             Fault::ApplyThenDisconnect(node, times) => {
-                self.plan_at(*node, FaultStep::new(Effect::ApplyThen(Then::Disconnect)).times(*times))
+                let step = FaultStep::new(Effect::ApplyThen(Then::Disconnect)).times(*times);
+                self.plan(fault, plan_at(*node, step))
             }
-            Fault::Hostile(node, malformation) => self.plan_at(*node, FaultStep::new(Effect::Malform(*malformation))),
+            Fault::Hostile(node, malformation) => {
+                self.plan(fault, plan_at(*node, FaultStep::new(Effect::Malform(*malformation))))
+            }
             Fault::Refuse(api, code, times) => {
-                self.broker.faults_mut().add(FaultPlan::new(*api, [FaultStep::error(*code).times(*times)]).into());
-                true
+                self.plan(fault, FaultPlan::new(*api, [FaultStep::error(*code).times(*times)]))
             }
             Fault::MoveCoordinator(which, node) => {
                 let key = which.checked_rem(self.coordinated.len()).and_then(|which| self.coordinated.get(which));
@@ -64,10 +78,11 @@ impl Network {
             Fault::Kill(..) | Fault::DiskFailure(..) | Fault::PowerLoss(..) => false,
         }
     }
-    fn plan_at(&mut self, node: NodeId, step: FaultStep) -> bool {
-        let plan = FaultPlan { node: Some(node.get()), steps: vec![step], ..FaultPlan::default() };
-        self.broker.faults_mut().add(plan.into());
-        true
+    /// Leaves it to the broker, whose next requests it happens to.
+    fn plan(&mut self, fault: &Fault, plan: FaultPlan) -> bool {
+        let rule = self.broker.faults_mut().add(plan.into());
+        self.planned.insert(rule, fault.kind());
+        false
     }
     fn corrupt(&mut self, now: Duration, topic: usize, partition: usize, place: usize, lasts: Duration) -> bool {
         let Some((topic, partition)) = self.partition(topic, partition) else { return false };
@@ -103,4 +118,8 @@ impl Network {
     pub(crate) fn expose(&mut self, topic: &str, partitions: i32) {
         self.topics.push((topic.to_owned(), partitions));
     }
+}
+
+fn plan_at(node: NodeId, step: FaultStep) -> FaultPlan {
+    FaultPlan { node: Some(node.get()), steps: vec![step], ..FaultPlan::default() }
 }

@@ -53,7 +53,7 @@ pub enum Trouble {
     RequestsCut,
     /// Answers do not get through; they come later.
     AnswersCut,
-    /// Bytes come in pieces of a few, each for itself.
+    /// Frames are split at every byte.
     Split,
 }
 

@@ -27,7 +27,7 @@ use millstream_protocol::NodeId;
 use millstream_protocol::frame::FrameBuffer;
 use nodes::{Asked, Machine};
 use pipe::{Piece, Pipe};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::task::Waker;
@@ -39,17 +39,17 @@ pub(crate) const PORT: u16 = 9092;
 const MAX_REQUEST: usize = 104_857_600;
 /// How long bytes take at least, and how much longer at most.
 const LATENCY: (Duration, Duration) = (Duration::from_micros(200), Duration::from_micros(2500));
-/// The longest piece of a link that splits.
-const LONGEST_PIECE: usize = 16;
 /// How much of what is sent at once a link that splits takes apart; the rest goes in one.
-const MOST_SPLIT: usize = 1024;
+const MOST_SPLIT: usize = 512;
 
 /// All connections, and the cluster behind them.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) broker: Broker,
     pub(crate) trace: Trace,
-    pub(crate) counts: FaultCounts,
+    counts: FaultCounts,
+    /// The kinds of the broker's rules, by their numbers: they count when a request has met them.
+    planned: BTreeMap<u64, &'static str>,
     conditions: Conditions,
     connections: BTreeMap<ConnectionId, Connection>,
     events: Events,
@@ -84,6 +84,8 @@ pub(crate) struct Connection {
     buffer: FrameBuffer,
     /// The request that the node works for; it reads no other meanwhile.
     asked: Option<Asked>,
+    /// The answers on their way to the process, and how many bytes of each are still to come.
+    coming: VecDeque<(Asked, usize)>,
     /// The process has closed its end.
     is_left: bool,
     /// The node has forgotten it, and nobody tells the process.
@@ -106,6 +108,7 @@ impl Network {
             broker,
             trace: Trace::default(),
             counts: FaultCounts::default(),
+            planned: BTreeMap::new(),
             conditions: Conditions::default(),
             connections: BTreeMap::new(),
             events: Events::default(),
@@ -149,6 +152,7 @@ impl Network {
             sent: FrameBuffer::new(MAX_REQUEST),
             buffer: FrameBuffer::new(MAX_REQUEST),
             asked: None,
+            coming: VecDeque::new(),
             is_left: false,
             is_forgotten: false,
         };
@@ -251,7 +255,11 @@ impl Network {
             return;
         }
         match direction {
-            Direction::ToProcess => connection.to_process.arrive(now),
+            Direction::ToProcess => {
+                let bytes = connection.to_process.arrive(now);
+                let (place, arrived) = (connection.place(now, id), connection.received(bytes));
+                arrived.into_iter().for_each(|about| self.trace.received(place, about));
+            }
             Direction::ToNode => {
                 let piece = connection.to_node.pop(now);
                 piece.into_iter().for_each(|piece| self.take_in(now, id, piece));
@@ -263,16 +271,13 @@ impl Network {
     fn latency(&mut self, now: Duration, host: &str, node: NodeId) -> Duration {
         self.random.between(LATENCY.0, LATENCY.1) + self.conditions.delay(now, host, node)
     }
-    /// Takes bytes apart: at any place, now and then; in small pieces, where a link splits.
+    /// Takes bytes apart: at any place, now and then; at every byte, where a link splits.
     fn cut(&mut self, piece: Piece, splits: bool) -> Vec<Piece> {
         let Piece::Bytes(mut bytes) = piece else { return vec![piece] };
         let mut pieces = Vec::new();
         if splits {
-            let mut left = MOST_SPLIT;
-            while bytes.len() > 1 && left > 0 {
-                let len = (1 + self.random.below(LONGEST_PIECE)).min(bytes.len() - 1);
-                pieces.push(Piece::Bytes(bytes.split_to(len)));
-                left = left.saturating_sub(len);
+            while bytes.len() > 1 && pieces.len() < MOST_SPLIT {
+                pieces.push(Piece::Bytes(bytes.split_to(1)));
             }
         } else if bytes.len() > 1 && self.random.one_in(16) {
             let at = 1 + self.random.below(bytes.len() - 1);
@@ -309,6 +314,20 @@ impl Connection {
     /// Where in the log a frame is that passes now.
     const fn place(&self, at: Duration, connection: ConnectionId) -> Place {
         Place { at, process: self.process, connection, node: self.node }
+    }
+    /// Counts bytes that have come to the process; says which answers are whole by them.
+    fn received(&mut self, mut bytes: usize) -> Vec<Asked> {
+        let mut whole = Vec::new();
+        while let Some((about, left)) = self.coming.front_mut() {
+            let taken = bytes.min(*left);
+            (bytes, *left) = (bytes - taken, *left - taken);
+            if *left > 0 {
+                break;
+            }
+            whole.push(*about);
+            self.coming.pop_front();
+        }
+        whole
     }
     fn pipe(&mut self, direction: Direction) -> &mut Pipe {
         match direction {

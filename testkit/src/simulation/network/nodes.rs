@@ -101,7 +101,7 @@ impl Network {
             Outcome::Frame(frame) => self.answer(place, about, frame.to_bytes()),
             Outcome::Raw(bytes) => {
                 self.trace.garbage(place, about, &bytes);
-                self.send(now, id, Direction::ToProcess, Piece::Bytes(bytes));
+                self.send_answer(place, about, bytes);
             }
             Outcome::Last(frame) => {
                 self.answer(place, about, frame.to_bytes());
@@ -113,6 +113,12 @@ impl Network {
     }
     fn answer(&mut self, place: Place, about: Asked, bytes: Bytes) {
         self.trace.response(place, about, &bytes);
+        self.send_answer(place, about, bytes);
+    }
+    fn send_answer(&mut self, place: Place, about: Asked, bytes: Bytes) {
+        if let Some(connection) = self.connections.get_mut(&place.connection) {
+            connection.coming.push_back((about, bytes.len()));
+        }
         self.send(place.at, place.connection, Direction::ToProcess, Piece::Bytes(bytes));
     }
     pub(super) fn handle_broker_time(&mut self, now: Duration) {

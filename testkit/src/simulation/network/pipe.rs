@@ -52,14 +52,21 @@ impl Pipe {
         }
         Some(piece)
     }
-    /// Lets the next piece arrive, if it is there by now, to be read.
-    pub(crate) fn arrive(&mut self, now: Duration) {
-        match self.under_way.pop_front_if(|(at, _)| *at <= now) {
-            Some((_, Piece::Bytes(bytes))) => self.arrived.push_back(bytes),
-            Some((_, Piece::End)) => self.ended = true,
-            None => return,
-        }
+    /// Lets the next piece arrive, if it is there by now, to be read; says how many bytes it has.
+    pub(crate) fn arrive(&mut self, now: Duration) -> usize {
+        let Some((_, piece)) = self.under_way.pop_front_if(|(at, _)| *at <= now) else { return 0 };
         self.wake_reader();
+        match piece {
+            Piece::Bytes(bytes) => {
+                let len = bytes.len();
+                self.arrived.push_back(bytes);
+                len
+            }
+            Piece::End => {
+                self.ended = true;
+                0
+            }
+        }
     }
     /// Bytes that have arrived, at most `most`; none if there are none yet; empty at the end.
     pub(crate) fn read(&mut self, most: usize) -> Option<Bytes> {
@@ -106,9 +113,9 @@ mod tests {
         assert!(pipe.push(ms(5), Piece::Bytes(Bytes::from_static(b"ab"))));
         assert!(!pipe.push(ms(3), Piece::Bytes(Bytes::from_static(b"c"))), "it waits behind the first");
         pipe.push(ms(3), Piece::End);
-        pipe.arrive(ms(4));
+        assert_eq!(pipe.arrive(ms(4)), 0);
         assert_eq!(pipe.read(9), None);
-        (0..3).for_each(|_| pipe.arrive(ms(5)));
+        assert_eq!([(); 3].map(|()| pipe.arrive(ms(5))), [2, 1, 0]);
         assert_eq!(pipe.read(1).as_deref(), Some(&b"a"[..]));
         assert_eq!(pipe.read(9).as_deref(), Some(&b"b"[..]));
         assert_eq!(pipe.read(9).as_deref(), Some(&b"c"[..]));
