@@ -16,8 +16,19 @@ const WHILE: Duration = Duration::from_secs(10);
 pub(super) fn check(history: &History, policy: &Policy, found: &mut Vec<Violation>) {
     let mut texts = Vec::new();
     let mut wire = Wire::default();
+    let tells_receipt = history.frames.iter().any(|frame| frame.kind == FrameKind::Received);
+    let mut coming: BTreeMap<u64, VecDeque<&Frame>> = BTreeMap::new();
     for frame in &history.frames {
-        wire.note(frame, policy, &mut texts);
+        match frame.kind {
+            FrameKind::Sent => wire.sent(frame, policy, &mut texts),
+            FrameKind::Request => {}
+            FrameKind::Response if tells_receipt => coming.entry(frame.connection).or_default().push_back(frame),
+            FrameKind::Response => wire.received(frame, frame.at),
+            FrameKind::Received => {
+                let answer = coming.get_mut(&frame.connection).and_then(VecDeque::pop_front);
+                answer.into_iter().for_each(|answer| wire.received(answer, frame.at));
+            }
+        }
     }
     found.extend(texts.into_iter().map(|text| Violation::new(Checker::K15, "hygiene", text)));
 }
@@ -25,6 +36,7 @@ pub(super) fn check(history: &History, policy: &Policy, found: &mut Vec<Violatio
 /// A producer's partition: of whom, in which epoch, where.
 type LaneKey = (i64, i16, String);
 
+/// What clients have sent, and what they know from answers.
 #[derive(Debug, Default)]
 struct Wire {
     /// Produce requests without an answer, by connection.
@@ -33,36 +45,38 @@ struct Wire {
     refused: BTreeMap<(NodeId, LaneKey), Duration>,
     /// How often in a row batches went again too soon.
     quick: BTreeMap<(NodeId, LaneKey), usize>,
-    /// Partitions that a node said it does not lead, and how often it was sent to since the client heard news of leaders.
+    /// Partitions that a node said it does not lead, and how often they were sent there since the client heard news of leaders.
     not_led: BTreeMap<(ClientId, NodeId, String), usize>,
     /// When connections were first used, of a client to a node.
     opened: BTreeMap<(ClientId, NodeId), VecDeque<Duration>>,
     connections: BTreeSet<u64>,
-    /// When a member's last heartbeat was answered well, by connection.
-    beat: BTreeMap<u64, Duration>,
+    /// When a member knew that its last heartbeat was taken, by connection: over another it owes none before it has reached the coordinator.
+    beat: BTreeMap<u64, (ClientId, Duration)>,
+    /// Connections over which a member joins, waits for its assignment, or leaves.
+    moving: BTreeSet<u64>,
 }
 
 impl Wire {
-    fn note(&mut self, frame: &Frame, policy: &Policy, texts: &mut Vec<String>) {
-        match (frame.kind, frame.api) {
-            (FrameKind::Sent, api) => {
-                texts.extend(self.connection(frame, policy));
-                if api == ApiKey::PRODUCE {
-                    self.produce(frame, policy, texts);
-                }
-                if api == ApiKey::JOIN_GROUP || api == ApiKey::LEAVE_GROUP {
-                    // Another membership, or none.
-                    self.beat.remove(&frame.connection);
-                }
-                if api == ApiKey::HEARTBEAT {
-                    texts.extend(self.heartbeat(frame, policy));
-                }
+    fn sent(&mut self, frame: &Frame, policy: &Policy, texts: &mut Vec<String>) {
+        texts.extend(self.connection(frame, policy));
+        match frame.api {
+            ApiKey::PRODUCE => self.produce(frame, policy, texts),
+            ApiKey::HEARTBEAT => texts.extend(self.heartbeat(frame, policy)),
+            ApiKey::JOIN_GROUP | ApiKey::SYNC_GROUP | ApiKey::LEAVE_GROUP => {
+                self.moving.insert(frame.connection);
+                self.beat.remove(&frame.connection);
             }
-            (FrameKind::Response, ApiKey::PRODUCE) => self.produced(frame),
-            (FrameKind::Response, ApiKey::METADATA) => {
-                self.not_led.retain(|(client, _, _), _| *client != frame.client);
-            }
-            (FrameKind::Response, ApiKey::HEARTBEAT) => self.heart_beat(frame),
+            // It does not know whom to send a heartbeat to.
+            ApiKey::FIND_COORDINATOR => self.beat.retain(|_, (client, _)| *client != frame.client),
+            _ => {}
+        }
+    }
+    /// An answer, which the client has had since then.
+    fn received(&mut self, frame: &Frame, at: Duration) {
+        match frame.api {
+            ApiKey::PRODUCE => self.produced(frame, at),
+            ApiKey::METADATA => self.not_led.retain(|(client, _, _), _| *client != frame.client),
+            ApiKey::HEARTBEAT => self.heart_beat(frame, at),
             _ => {}
         }
     }
@@ -119,35 +133,39 @@ impl Wire {
             ));
         }
     }
-    fn produced(&mut self, frame: &Frame) {
+    fn produced(&mut self, frame: &Frame, at: Duration) {
         let keys = self.in_flight.get_mut(&frame.connection).and_then(VecDeque::pop_front).unwrap_or_default();
         let Some(ResponseKind::Produce(response)) = frame.response() else { return };
         for topic in &response.responses {
-            for partition in topic.partition_responses.iter().filter(|partition| partition.error_code != 0) {
+            for partition in &topic.partition_responses {
                 let name = format!("{}{}-{}", topic.name, topic.topic_id, partition.index);
+                if partition.error_code == 0 {
+                    // It leads after all.
+                    self.not_led.remove(&(frame.client, frame.node, name));
+                    continue;
+                }
                 if ErrorCode::new(partition.error_code) == ErrorCode::NOT_LEADER_OR_FOLLOWER
                     && partition.current_leader.leader_id < 0
                 {
                     self.not_led.entry((frame.client, frame.node, name.clone())).or_default();
                 }
                 for key in keys.iter().filter(|key| key.2 == name) {
-                    self.refused.entry((frame.node, key.clone())).or_insert(frame.at);
+                    self.refused.entry((frame.node, key.clone())).or_insert(at);
                 }
             }
         }
     }
     fn heartbeat(&mut self, frame: &Frame, policy: &Policy) -> Option<String> {
-        let since = self.beat.remove(&frame.connection)?;
+        self.moving.remove(&frame.connection);
+        let (_, since) = self.beat.remove(&frame.connection)?;
         let waited = frame.at.saturating_sub(since);
         (waited > policy.session_timeout / 3)
             .then(|| format!("{:?} waited {waited:?} before the next heartbeat, at {:?}", frame.client, frame.at))
     }
-    fn heart_beat(&mut self, frame: &Frame) {
-        match frame.response() {
-            Some(ResponseKind::Heartbeat(response)) if response.error_code == 0 => {
-                self.beat.insert(frame.connection, frame.at);
-            }
-            _ => _ = self.beat.remove(&frame.connection),
+    fn heart_beat(&mut self, frame: &Frame, at: Duration) {
+        let is_taken = matches!(frame.response(), Some(ResponseKind::Heartbeat(response)) if response.error_code == 0);
+        if is_taken && !self.moving.contains(&frame.connection) {
+            self.beat.insert(frame.connection, (frame.client, at));
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use bytes::Bytes;
 use millstream_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
-use millstream_protocol::messages::{HeartbeatRequest, HeartbeatResponse, ProduceRequest, RecordData, Request};
+use millstream_protocol::messages::{
+    FindCoordinatorRequest, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, MetadataRequest, ProduceRequest,
+    RecordData, Request,
+};
 use millstream_protocol::record::{BatchBuilder, Stamp};
 use millstream_protocol::{
     ApiKey, Compression, Compressor, Headers, NodeId, ProducerEpoch, ProducerId, Timestamp, TopicPartition, frame,
@@ -248,21 +251,54 @@ fn k15_few_requests_are_in_flight() {
     many(6).has(Checker::K15, "hygiene");
 }
 
-#[test]
-fn k15_heartbeats_come_in_time() {
+/// Frames of one member: of each heartbeat the connection, and the second at which it is sent and answered.
+fn beats(times: &[(u64, u64)]) -> Told {
     let answer = frame::encode_response::<HeartbeatRequest>(4, 1, &HeartbeatResponse::default());
     let answer = answer.expect("it can be written").payload();
-    let beats = |again| {
-        let request = HeartbeatRequest::default();
-        let frames = vec![
-            sent(1, 4, &request),
-            told(1, FrameKind::Response, ApiKey::HEARTBEAT, 4, answer.clone()),
-            sent(again, 4, &request),
+    let both = times.iter().flat_map(|(connection, at)| {
+        let frames = [
+            sent(*at, 4, &HeartbeatRequest::default()),
+            told(*at, FrameKind::Response, ApiKey::HEARTBEAT, 4, answer.clone()),
         ];
-        Told::default().frames(frames)
+        frames.map(|mut frame| {
+            frame.connection = *connection;
+            frame
+        })
+    });
+    Told::default().frames(both.collect())
+}
+
+#[test]
+fn k15_heartbeats_come_in_time_over_a_connection_that_stands() {
+    beats(&[(1, 1), (1, 4)]).passes();
+    beats(&[(1, 1), (1, 20)]).has(Checker::K15, "hygiene");
+    beats(&[(1, 1), (2, 20)]).passes();
+}
+
+#[test]
+fn k15_an_answer_counts_when_it_has_come() {
+    let late = |at| {
+        let mut told = beats(&[(1, 1)]);
+        told.0.add_frames([
+            self::told(at, FrameKind::Received, ApiKey::HEARTBEAT, 4, Bytes::new()),
+            sent(20, 4, &HeartbeatRequest::default()),
+        ]);
+        told
     };
-    beats(4).passes();
-    beats(20).has(Checker::K15, "hygiene");
+    late(6).passes();
+    late(2).has(Checker::K15, "hygiene");
+}
+
+#[test]
+fn k15_who_joins_again_or_looks_for_the_coordinator_owes_no_heartbeat() {
+    let beat_after = |between: Frame| {
+        let mut told = beats(&[(1, 1)]);
+        told.0.add_frames([between, sent(30, 4, &HeartbeatRequest::default())]);
+        told
+    };
+    beat_after(sent(2, 5, &JoinGroupRequest::default())).passes();
+    beat_after(sent(2, 3, &FindCoordinatorRequest::default())).passes();
+    beat_after(sent(2, 12, &MetadataRequest::default())).has(Checker::K15, "hygiene");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! records reads both topics.
 
 use super::producing::write;
-use super::stage::{Life, Scribe, Stage, pause, until_good};
+use super::stage::{Life, SESSION_TIMEOUT, Scribe, Stage, pause, until_good};
 use crate::checkers::{Ended, Event, TransactionId};
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
@@ -192,7 +192,7 @@ async fn consumer(client: Client) -> Result<Consumer, Error> {
         .isolation_level(IsolationLevel::ReadCommitted)
         .auto_offset_reset(OffsetReset::Earliest)
         .enable_auto_commit(false)
-        .session_timeout(Duration::from_secs(10))
+        .session_timeout(SESSION_TIMEOUT)
         .fetch_max_wait(Duration::from_secs(2))
         .build()
         .await

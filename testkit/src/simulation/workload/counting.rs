@@ -2,7 +2,7 @@
 //! their disks fail, and the power goes; the store counts each record once all the same. (What goes out may repeat: at least once.)
 
 use super::producing::write_keyed;
-use super::stage::{Stage, value_of};
+use super::stage::{SESSION_TIMEOUT, Stage, value_of};
 use crate::ClusterRecord;
 use crate::checkers::{Checker, Violation};
 use crate::simulation::{Fault, Random, SimulatedProcess};
@@ -70,7 +70,7 @@ fn config(process: &SimulatedProcess, disk: &MemoryFs) -> StreamsConfig {
         .state_dir("/state")
         .num_workers(2_usize)
         .commit_interval(Duration::from_secs(2))
-        .session_timeout(Duration::from_secs(10))
+        .session_timeout(SESSION_TIMEOUT)
         .transaction_timeout(Duration::from_secs(15))
 }
 

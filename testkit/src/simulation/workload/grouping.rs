@@ -1,7 +1,7 @@
 //! A group with churn: members come and go, are killed and stand still, while producers write; each commits what it has read.
 
 use super::producing::write;
-use super::stage::{Life, Scribe, Stage, TROUBLE, pause, until_good};
+use super::stage::{Life, SESSION_TIMEOUT, Scribe, Stage, TROUBLE, pause, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
@@ -170,7 +170,7 @@ async fn consumer(client: Client, instance: Option<String>, assignors: Vec<Assig
         .isolation_level(IsolationLevel::ReadCommitted)
         .auto_offset_reset(OffsetReset::Earliest)
         .enable_auto_commit(false)
-        .session_timeout(Duration::from_secs(10))
+        .session_timeout(SESSION_TIMEOUT)
         .max_poll_interval(Duration::from_secs(20))
         .fetch_max_wait(Duration::from_secs(2));
     match instance {

@@ -10,7 +10,7 @@ mod stage;
 
 use super::{Bug, Fault, FaultCounts, Random, Schedule, Simulation, SimulationError, Targets, plan};
 use crate::checkers::{History, Policy, Violation, check_with};
-use stage::{CATCH_UP, HEALING, Stage, TROUBLE, value_of};
+use stage::{CATCH_UP, HEALING, SESSION_TIMEOUT, Stage, TROUBLE, value_of};
 use std::fmt;
 use std::time::Duration;
 
@@ -231,7 +231,7 @@ fn judge(
             history.set_log((topic, partition), values);
         }
     }
-    let policy = Policy { catch_up: CATCH_UP, ..Policy::default() };
+    let policy = Policy { catch_up: CATCH_UP, session_timeout: SESSION_TIMEOUT, ..Policy::default() };
     let mut violations = check_with(&history, &policy);
     if workload == Workload::Counting {
         let (input, output) = (simulation.records(counting::INPUT), simulation.records(counting::OUTPUT));

@@ -14,6 +14,8 @@ use tokio::sync::oneshot;
 
 /// How long things go wrong, in simulated time.
 pub(super) const TROUBLE: Duration = Duration::from_secs(600);
+/// How long a silent member keeps its partitions. Heartbeats come every three seconds.
+pub(super) const SESSION_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long after that the last fault has healed.
 pub(super) const HEALING: Duration = Duration::from_secs(30);
 /// How long after the trouble the last record is written, or has failed.
