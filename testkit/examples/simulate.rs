@@ -1,13 +1,14 @@
 //! Simulates seeds: `simulate [count] [first]`. Each is a workload under faults in virtual time; what must hold is checked, and the first
 //! seed for which it does not is shrunk and printed. `MILLSTREAM_SEED` runs one seed alone, `MILLSTREAM_FAULTS` (numbers with commas) with
-//! these faults alone.
+//! these faults alone. It writes what happened to the files that `MILLSTREAM_REQUEST_LOG`, `MILLSTREAM_EVENTS` and `MILLSTREAM_FRAMES` name.
 
+use millstream_testkit::checkers::Frame;
 use millstream_testkit::simulation::FaultCounts;
 use millstream_testkit::simulation::workload::{Report, Workload, run, run_with, shrink};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 fn main() -> ExitCode {
     if let Some(seed) = number("MILLSTREAM_SEED") {
@@ -42,15 +43,29 @@ fn one(seed: u64) -> ExitCode {
             eprintln!("the events cannot be written to {file}: {error}");
         }
     }
+    if let Ok(file) = std::env::var("MILLSTREAM_FRAMES") {
+        let line = |frame: &Frame| {
+            let Frame { at, client, connection, node, kind, api, version, payload, .. } = frame;
+            format!("{at:?} {client:?} c{connection} {kind:?} {node} {api:?} v{version} {} B\n", payload.len())
+        };
+        if let Err(error) = std::fs::write(&file, report.history.frames().iter().map(line).collect::<String>()) {
+            eprintln!("the frames cannot be written to {file}: {error}");
+        }
+    }
     println!("{report}");
     if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
+
+/// How much of its own time a run takes at least; one that is shorter has not done what it is there for.
+const LEAST: Duration = Duration::from_secs(600);
 
 /// What all threads know.
 struct Progress {
     next: AtomicU64,
     end: u64,
     counts: Mutex<FaultCounts>,
+    /// The shortest run, in its own time.
+    shortest: Mutex<Duration>,
     failed: Mutex<Vec<Report>>,
 }
 
@@ -60,6 +75,7 @@ fn many(first: u64, count: u64) -> ExitCode {
         next: AtomicU64::new(first),
         end: first + count,
         counts: Mutex::default(),
+        shortest: Mutex::new(Duration::MAX),
         failed: Mutex::default(),
     };
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -74,7 +90,9 @@ fn many(first: u64, count: u64) -> ExitCode {
         println!("no {kind} in all these seeds");
     }
     println!("{} of {count} seeds failed", failed.len());
-    let is_good = failed.is_empty() && missing.is_empty();
+    let shortest = progress.shortest.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("each took {shortest:?} of its own time, or more");
+    let is_good = failed.is_empty() && missing.is_empty() && shortest >= LEAST;
     for report in &failed {
         println!("MILLSTREAM_SEED={} fails:\n{report}", report.seed);
     }
@@ -98,8 +116,12 @@ fn work(progress: &Progress) {
         }
         let report = run(Workload::of_seed(seed), seed);
         progress.counts.lock().unwrap_or_else(PoisonError::into_inner).merge(&report.counts);
+        let mut shortest = progress.shortest.lock().unwrap_or_else(PoisonError::into_inner);
+        *shortest = report.simulated.min(*shortest);
+        drop(shortest);
         if !report.is_good() {
-            println!("seed {seed} fails");
+            let first = report.violations.first().map_or_else(|| format!("{:?}", report.error), ToString::to_string);
+            println!("seed {seed} fails: {first}");
             progress.failed.lock().unwrap_or_else(PoisonError::into_inner).push(report);
         }
     }
