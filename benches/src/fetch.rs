@@ -4,7 +4,7 @@ use crate::cluster::{NODE, TOPIC, image, topic_id};
 use crate::{RECORDS, payload};
 use bytes::Bytes;
 use millstream_client_core::cluster::Image;
-use millstream_client_core::fetch::{FetchConfig, Fetcher, Outcome, Position, Taken};
+use millstream_client_core::fetch::{FetchConfig, Fetcher, Outcome, Position, Stream, Taken};
 use millstream_protocol::messages::fetch_response::{FetchableTopicResponse, PartitionData};
 use millstream_protocol::messages::{FetchRequest, FetchResponse};
 use millstream_protocol::record::{BatchBuilder, CrcCheck, Stamp};
@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const VERSION: i16 = 16;
+const STREAM: Stream = Stream::of_session(NODE);
 
 /// A fetcher that gets the same answer again and again.
 pub struct Bench {
@@ -49,10 +50,10 @@ impl Bench {
     /// If they are not all there.
     pub fn run(&mut self) {
         self.fetcher.seek(&self.partition, Position::at(Offset::new(0)));
-        let plan = self.fetcher.poll_fetch(self.now, NODE, &self.image).expect("there is something to fetch");
+        let plan = self.fetcher.poll_fetch(self.now, STREAM, &self.image).expect("there is something to fetch");
         black_box(frame::encode_request(VERSION, 1, Some("bench"), &plan.request(VERSION)).expect("sound"));
         let (_, answer) = frame::decode_response::<FetchRequest>(VERSION, self.answer.clone()).expect("sound");
-        self.fetcher.handle_fetch(self.now, NODE, Outcome::Answered(VERSION, Box::new(answer)));
+        self.fetcher.handle_fetch(self.now, STREAM, Outcome::Answered(VERSION, Box::new(answer)));
         assert_eq!(self.read(), RECORDS, "all records are read");
     }
 

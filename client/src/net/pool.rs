@@ -43,6 +43,8 @@ impl fmt::Display for Place {
 pub(crate) enum Purpose {
     Produce,
     Fetch,
+    /// Fetches beside a session's long poll.
+    FetchBeside,
     Group,
     Other,
 }

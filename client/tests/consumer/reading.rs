@@ -116,7 +116,25 @@ async fn a_poll_that_is_dropped_loses_nothing() -> Result<(), Error> {
     Ok(())
 }
 
-// C-14. A partition that is added is read with the broker's next fetch, at most fetch.max.wait.ms later.
+// C-14
+#[tokio::test(start_paused = true)]
+async fn a_new_partition_and_a_seek_do_not_wait_for_a_long_poll() -> Result<(), Error> {
+    let cluster = memory(2, "x").await?;
+    let wait = Duration::from_secs(20);
+    let mut consumer = consumer(&cluster).fetch_max_wait(wait).build().await?;
+    consumer.assign([("t", 0)]);
+    assert_eq!(read(&mut consumer, 1).await?, ["x"]);
+    assert!(tokio::time::timeout(Duration::from_secs(1), consumer.poll()).await.is_err(), "a long poll waits now");
+    let asked = tokio::time::Instant::now();
+    consumer.assign([("t", 0), ("t", 1)]);
+    assert_eq!(read(&mut consumer, 1).await?, ["x"], "of the new partition");
+    consumer.seek(("t", 0), Offset::new(0))?;
+    assert_eq!(read(&mut consumer, 1).await?, ["x"], "once more");
+    assert!(asked.elapsed() < wait / 4, "{:?}", asked.elapsed());
+    Ok(())
+}
+
+// C-14
 #[tokio::test(start_paused = true)]
 async fn closing_does_not_wait_for_a_long_poll() -> Result<(), Error> {
     let cluster = memory(2, "x").await?;

@@ -3,7 +3,7 @@
 use super::filter::{Filtered, filter};
 use super::partition::{Item, Partition, Phase};
 use super::take::FetchProblem;
-use super::{Fetcher, OffsetReset, Position};
+use super::{Fetcher, OffsetReset, Position, Stream};
 use crate::cluster::{Broker, LeaderHint};
 use millstream_protocol::messages::FetchResponse;
 use millstream_protocol::messages::fetch_response::{FetchableTopicResponse, NodeEndpoint, PartitionData};
@@ -36,9 +36,10 @@ pub struct FetchFollowUp {
 
 impl Fetcher {
     /// Files what a Fetch brought.
-    pub fn handle_fetch(&mut self, now: Instant, node: NodeId, outcome: Outcome) -> FetchFollowUp {
+    pub fn handle_fetch(&mut self, now: Instant, stream: Stream, outcome: Outcome) -> FetchFollowUp {
         let backoff = self.config.clone();
-        let session = self.sessions.entry(node).or_default();
+        let node = stream.node();
+        let session = self.streams.entry(stream).or_default();
         session.in_flight = None;
         let Outcome::Answered(version, answer) = outcome else {
             session.reset();
@@ -58,8 +59,8 @@ impl Fetcher {
         }
         session.attempts = 0;
         session.not_before = None;
-        session.handle_answer(answer.session_id);
-        self.file(now, node, *answer)
+        session.handle_answer(if stream.is_beside() { 0 } else { answer.session_id });
+        self.file(now, stream, *answer)
     }
 
     /// Partitions read from a replica nearby go back to their leader.
@@ -69,17 +70,17 @@ impl Fetcher {
         }
         FetchFollowUp { refresh_metadata: true, ..FetchFollowUp::default() }
     }
-    fn file(&mut self, now: Instant, node: NodeId, answer: FetchResponse) -> FetchFollowUp {
+    fn file(&mut self, now: Instant, stream: Stream, answer: FetchResponse) -> FetchFollowUp {
         let mut follow_up = FetchFollowUp::default();
         let response = self.responses.next_id();
         let (mut pinned, mut live) = (0, 0);
         for topic in answer.responses {
-            let Some(name) = self.name_of(node, &topic) else { continue };
+            let Some(name) = self.name_of(stream, &topic) else { continue };
             for data in topic.partitions {
                 let id = TopicPartition::new(name.clone(), data.partition_index);
                 pinned += data.records.len();
                 follow_up.hint(&id, &data);
-                live += self.file_partition(now, node, &id, data, response, &mut follow_up);
+                live += self.file_partition(now, stream, &id, data, response, &mut follow_up);
             }
         }
         if !follow_up.hints.is_empty() {
@@ -88,23 +89,23 @@ impl Fetcher {
         self.responses.hold(response, pinned, live);
         follow_up
     }
-    fn name_of(&self, node: NodeId, topic: &FetchableTopicResponse) -> Option<TopicName> {
+    fn name_of(&self, stream: Stream, topic: &FetchableTopicResponse) -> Option<TopicName> {
         if !topic.topic.as_str().is_empty() {
             return Some(topic.topic.clone());
         }
-        self.sessions.get(&node)?.topic_name(&topic.topic_id).cloned()
+        self.streams.get(&stream)?.topic_name(&topic.topic_id).cloned()
     }
     /// Bytes of what is buffered. Partitions that were not asked for, or that have moved since, are passed over (C-12, C-16).
     fn file_partition(
         &mut self,
         now: Instant,
-        node: NodeId,
+        stream: Stream,
         id: &TopicPartition,
         data: PartitionData,
         response: u64,
         follow_up: &mut FetchFollowUp,
     ) -> usize {
-        let Some(session) = self.sessions.get(&node) else { return 0 };
+        let (node, Some(session)) = (stream.node(), self.streams.get(&stream)) else { return 0 };
         let (picture, Some(entry)) = (session.picture, session.entry(id)) else { return 0 };
         let (generation, offset) = (entry.generation, entry.offset);
         let (config, isolation) = (self.config.clone(), self.config.isolation);
@@ -136,7 +137,10 @@ impl Fetcher {
         if data.preferred_read_replica >= 0 {
             partition.prefer(now, NodeId::new(data.preferred_read_replica));
         }
-        let Some(records) = data.records.into_bytes().filter(|records| !records.is_empty()) else { return 0 };
+        let Some(records) = data.records.into_bytes().filter(|records| !records.is_empty()) else {
+            partition.waits_for_session = stream.is_beside();
+            return 0;
+        };
         let filtered = filter(records, offset, data.aborted_transactions.unwrap_or_default(), isolation, response);
         let bytes = filtered.bytes;
         partition.extend(filtered);

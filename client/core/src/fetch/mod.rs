@@ -33,12 +33,13 @@ pub use config::{FetchConfig, IsolationLevel, OffsetReset};
 pub use lookup::Lookup;
 pub use plan::FetchPlan;
 pub use position::{Generation, OffsetTarget, Position};
+pub use session::Stream;
 pub use take::{FetchFailure, FetchProblem, Fetched, Taken};
 pub use validate::Validation;
 
 use buffer::Responses;
+use millstream_protocol::TopicPartition;
 use millstream_protocol::hash::HashMap;
-use millstream_protocol::{NodeId, TopicPartition};
 use partition::{Partition, Phase};
 use session::Session;
 use std::collections::VecDeque;
@@ -51,7 +52,8 @@ pub struct Fetcher {
     partitions: HashMap<TopicPartition, Partition>,
     /// The order in which partitions are asked for; rotates, so that none is always last (C-15).
     order: VecDeque<TopicPartition>,
-    sessions: HashMap<NodeId, Session>,
+    streams: HashMap<Stream, Session>,
+    last_request: u64,
     /// Partitions that have something to take, once each.
     ready: VecDeque<TopicPartition>,
     responses: Responses,
@@ -67,7 +69,8 @@ impl Fetcher {
             config,
             partitions: HashMap::default(),
             order: VecDeque::new(),
-            sessions: HashMap::default(),
+            streams: HashMap::default(),
+            last_request: 0,
             ready: VecDeque::new(),
             responses: Responses::default(),
             last_generation: 0,
@@ -183,7 +186,7 @@ impl Fetcher {
     #[must_use]
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
         let partitions = self.partitions.values().filter_map(|partition| partition.not_before);
-        let nodes = self.sessions.values().filter_map(|session| session.not_before);
+        let nodes = self.streams.values().filter_map(|session| session.not_before);
         partitions.chain(nodes).filter(|at| *at > now).min()
     }
 

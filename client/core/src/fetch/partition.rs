@@ -30,6 +30,10 @@ pub(super) struct Partition {
     pub(super) preferred: Option<(NodeId, Instant)>,
     /// Who said that it does not lead this, and in which of the cluster's pictures it was the leader.
     pub(super) denied: Option<(NodeId, u64)>,
+    /// The number of the last Fetch that asked for it.
+    pub(super) fetched_by: u64,
+    /// A fetch beside the session's has brought nothing: the session's next asks for it, which waits longer.
+    pub(super) waits_for_session: bool,
     pub(super) asking: bool,
     pub(super) attempts: u32,
     pub(super) not_before: Option<Instant>,
@@ -75,6 +79,8 @@ impl Partition {
             checked_epoch: None,
             preferred: None,
             denied: None,
+            fetched_by: 0,
+            waits_for_session: false,
             asking: false,
             attempts: 0,
             not_before: None,

@@ -1,7 +1,7 @@
 //! What to fetch from whom.
 
 use super::partition::{Partition, Phase};
-use super::session::{Delta, Entry, Naming};
+use super::session::{Delta, Entry, Naming, Stream};
 use super::{FetchConfig, Fetcher};
 use crate::cluster::Image;
 use millstream_protocol::messages::{FetchRequest, StrBytes, Uuid};
@@ -11,14 +11,16 @@ use std::time::{Duration, Instant};
 
 /// Names are used up to this version of Fetch, ids from the next one on.
 const LAST_VERSION_WITH_NAMES: i16 = 12;
+/// So many fetches beside a session's may wait one after the other while that waits: each holds up what becomes readable meanwhile.
+const WAITS_BESIDE: u32 = 10;
 /// A broker that takes this version finds a truncated log by itself.
 const FINDS_DIVERGENCE: i16 = 12;
 
-/// A Fetch to be sent. Answer it with `handle_fetch` of the same node.
+/// A Fetch to be sent. Answer it with `handle_fetch` of the same stream.
 #[derive(Debug)]
-#[must_use = "the broker's other fetches wait for this one's answer"]
+#[must_use = "the stream's other fetches wait for this one's answer"]
 pub struct FetchPlan {
-    node: NodeId,
+    stream: Stream,
     naming: Naming,
     max_wait: Duration,
     min_bytes: usize,
@@ -29,10 +31,10 @@ pub struct FetchPlan {
 }
 
 impl FetchPlan {
-    /// The broker to ask.
+    /// Whom to ask, over which connection.
     #[must_use]
-    pub const fn node(&self) -> NodeId {
-        self.node
+    pub const fn stream(&self) -> Stream {
+        self.stream
     }
     /// The highest version that may be used: topics whose id is not known can only be named (C-13).
     #[must_use]
@@ -68,49 +70,51 @@ impl FetchPlan {
 }
 
 impl Fetcher {
-    /// The brokers that have something to fetch and no fetch on its way.
+    /// The streams that have something to fetch and no fetch on its way.
     #[must_use]
-    pub fn brokers_to_fetch(&mut self, now: Instant, image: &Image) -> BTreeSet<NodeId> {
-        let mut nodes = BTreeSet::new();
+    pub fn streams_to_fetch(&mut self, now: Instant, image: &Image) -> BTreeSet<Stream> {
         if self.room() == 0 {
-            return nodes;
+            return BTreeSet::new();
         }
+        let (mut nodes, under_way) = (BTreeSet::new(), self.under_way());
         for id in &self.order {
             let Some(partition) = self.partitions.get_mut(id) else { continue };
-            if let Some((node, _)) = source(partition, now, image).filter(|_| fetchable(partition, now, &self.config)) {
+            if fetchable(partition, now, &self.config, &under_way)
+                && let Some((node, _)) = source(partition, now, image)
+            {
                 nodes.insert(node);
             }
         }
-        nodes.retain(|node| self.sessions.get(node).is_none_or(|session| session.is_free(now)));
-        nodes
+        nodes.into_iter().filter_map(|node| self.free_stream(now, node)).collect()
     }
-    /// The next fetch from a broker, unless there is nothing to fetch or no room for it.
-    pub fn poll_fetch(&mut self, now: Instant, node: NodeId, image: &Image) -> Option<FetchPlan> {
-        if !self.sessions.entry(node).or_default().is_free(now) {
+    /// The next fetch of a stream, unless there is nothing to fetch or no room for it.
+    pub fn poll_fetch(&mut self, now: Instant, stream: Stream, image: &Image) -> Option<FetchPlan> {
+        if !self.streams.entry(stream).or_default().is_free(now) {
             return None;
         }
         let max_bytes = self.share_of_room();
         if max_bytes == 0 {
             return None;
         }
-        let wanted = self.wanted(now, node, image);
+        let request = self.last_request + 1;
+        let wanted = self.wanted(now, stream, request, image);
         if wanted.is_empty() {
             return None;
         }
+        self.last_request = request;
         let nil = wanted.iter().any(|(_, entry)| entry.topic_id == Uuid::nil());
         let naming = if nil { Naming::Names } else { Naming::Ids };
-        let session = self.sessions.entry(node).or_default();
-        session.in_flight = Some(max_bytes);
-        session.picture = image.generation;
+        let session = self.streams.entry(stream).or_default();
+        (session.request, session.in_flight, session.picture) = (request, Some(max_bytes), image.generation);
         Some(FetchPlan {
-            node,
+            stream,
             naming,
-            max_wait: self.config.max_wait,
+            max_wait: if stream.is_beside() { self.config.max_wait / WAITS_BESIDE } else { self.config.max_wait },
             min_bytes: self.config.min_bytes,
             max_bytes,
             isolation: self.config.isolation.code(),
             rack: self.config.rack.clone().unwrap_or_default(),
-            delta: session.delta(wanted, naming),
+            delta: if stream.is_beside() { session.alone(wanted, naming) } else { session.delta(wanted, naming) },
         })
     }
     /// Whether some partition has no leader to be asked: the picture of the cluster is to be renewed.
@@ -119,12 +123,15 @@ impl Fetcher {
         self.partitions.keys().any(|id| image.leader(id).is_none())
     }
 
-    fn wanted(&mut self, now: Instant, node: NodeId, image: &Image) -> Vec<(TopicPartition, Entry)> {
-        let version = self.sessions.get(&node).and_then(|session| session.version);
-        let mut wanted = Vec::new();
+    fn wanted(&mut self, now: Instant, stream: Stream, request: u64, image: &Image) -> Vec<(TopicPartition, Entry)> {
+        let node = stream.node();
+        let version = self.streams.get(&Stream::of_session(node)).and_then(|session| session.version);
+        let (mut wanted, under_way) = (Vec::new(), self.under_way());
         for id in &self.order {
             let Some(partition) = self.partitions.get_mut(id) else { continue };
-            if !fetchable(partition, now, &self.config) {
+            if !fetchable(partition, now, &self.config, &under_way)
+                || (partition.waits_for_session && stream.is_beside())
+            {
                 continue;
             }
             let Some((_, epoch)) = source(partition, now, image).filter(|(source, _)| *source == node) else {
@@ -135,6 +142,7 @@ impl Fetcher {
                 continue;
             }
             partition.checked_epoch = epoch.or(partition.checked_epoch);
+            (partition.fetched_by, partition.waits_for_session) = (request, false);
             wanted.push((id.clone(), partition.entry(epoch, topic_id(id, image), &self.config)));
         }
         // Whoever was first comes last the next time; topics stay together, since a request names each once.
@@ -142,15 +150,29 @@ impl Fetcher {
         wanted.sort_by(|(left, _), (right, _)| left.topic.cmp(&right.topic));
         wanted
     }
+    /// The numbers of the requests that are on their way.
+    fn under_way(&self) -> Vec<u64> {
+        self.streams.values().filter(|session| session.in_flight.is_some()).map(|session| session.request).collect()
+    }
+    /// The session's stream; while that waits for an answer, the one beside it (C-14).
+    fn free_stream(&self, now: Instant, node: NodeId) -> Option<Stream> {
+        let is_free = |stream: &Stream| self.streams.get(stream).is_none_or(|session| session.is_free(now));
+        let (stream, beside) = (Stream::of_session(node), Stream::beside(node));
+        if is_free(&stream) {
+            return Some(stream);
+        }
+        let is_waiting = self.streams.get(&stream).is_some_and(|session| session.in_flight.is_some());
+        Some(beside).filter(|beside| is_waiting && is_free(beside))
+    }
     /// Bytes that may still be asked for.
     fn room(&self) -> usize {
-        let asked: usize = self.sessions.values().filter_map(|session| session.in_flight).sum();
+        let asked: usize = self.streams.values().filter_map(|session| session.in_flight).sum();
         self.config.max_bytes.saturating_sub(self.buffered_bytes()).saturating_sub(asked)
     }
-    /// One broker's part of the room, so that a slow one does not hold it all (C-15).
+    /// One stream's part of the room, so that a slow one does not hold it all (C-15). Each broker may have two.
     fn share_of_room(&self) -> usize {
-        let brokers = self.sessions.len().max(1);
-        self.room().min((self.config.max_bytes / brokers).max(self.config.max_partition_bytes))
+        let brokers = self.streams.keys().filter(|stream| !stream.is_beside()).count().max(1);
+        self.room().min((self.config.max_bytes / (2 * brokers)).max(self.config.max_partition_bytes))
     }
 }
 
@@ -179,8 +201,9 @@ impl Partition {
     }
 }
 
-fn fetchable(partition: &Partition, now: Instant, config: &FetchConfig) -> bool {
+fn fetchable(partition: &Partition, now: Instant, config: &FetchConfig, under_way: &[u64]) -> bool {
     partition.phase == Phase::Fetching
+        && !under_way.contains(&partition.fetched_by)
         && !partition.paused
         && !partition.waits(now)
         && partition.buffered_bytes < config.max_partition_bytes

@@ -2,13 +2,47 @@
 //!
 //! A session belongs to one stream of requests, of which one is on its way at a time. After any error of the request as a
 //! whole, or of the connection, the next request is a full one, which makes a new session.
+//!
+//! While a session's request waits at the broker for records, the session can ask for nothing else. What becomes readable meanwhile goes in a
+//! stream beside it, which keeps no session and waits less, until that brings nothing (C-14).
 
 use super::Generation;
 use millstream_protocol::hash::{HashMap, HashSet};
 use millstream_protocol::messages::Uuid;
 use millstream_protocol::messages::fetch_request::{FetchPartition, FetchTopic, ForgottenTopic};
-use millstream_protocol::{TopicName, TopicPartition};
+use millstream_protocol::{NodeId, TopicName, TopicPartition};
 use std::time::Instant;
+
+/// The epoch of a request that neither has a session nor wants one.
+const NO_SESSION: i32 = -1;
+
+/// Requests to a broker, of which one is on its way at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stream {
+    node: NodeId,
+    is_beside: bool,
+}
+
+impl Stream {
+    /// That of the broker's session.
+    #[must_use]
+    pub const fn of_session(node: NodeId) -> Self {
+        Self { node, is_beside: false }
+    }
+    pub(super) const fn beside(node: NodeId) -> Self {
+        Self { node, is_beside: true }
+    }
+    /// The broker.
+    #[must_use]
+    pub const fn node(self) -> NodeId {
+        self.node
+    }
+    /// Whether it is the one beside the session, whose requests go over a connection of their own.
+    #[must_use]
+    pub const fn is_beside(self) -> bool {
+        self.is_beside
+    }
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Session {
@@ -19,6 +53,8 @@ pub(super) struct Session {
     topics_by_id: HashMap<Uuid, TopicName>,
     /// The highest version of Fetch that the broker was seen to take.
     pub(super) version: Option<i16>,
+    /// The number of the last request.
+    pub(super) request: u64,
     /// Bytes that the request on its way may bring; none when there is none.
     pub(super) in_flight: Option<usize>,
     /// The picture of the cluster by which that request was made.
@@ -85,6 +121,11 @@ impl Session {
         }
         self.topics_by_id.insert(entry.topic_id, id.topic.clone());
         self.partitions.insert(id, entry);
+    }
+    /// What to send for exactly these partitions, without a session.
+    pub(super) fn alone(&mut self, wanted: Vec<(TopicPartition, Entry)>, naming: Naming) -> Delta {
+        self.reset();
+        Delta { session_epoch: NO_SESSION, ..self.delta(wanted, naming) }
     }
     /// What was asked about a partition.
     pub(super) fn entry(&self, id: &TopicPartition) -> Option<&Entry> {

@@ -12,10 +12,13 @@ use millstream_protocol::messages::metadata_response::{
 };
 use millstream_protocol::messages::{BrokerId, FetchRequest, FetchResponse, ListOffsetsResponse, StrBytes, Uuid};
 use millstream_protocol::record::{BatchBuilder, ControlKind, Stamp, end_transaction_marker};
-use millstream_protocol::{Compressor, ErrorCode, Headers, LeaderEpoch, Offset, ProducerEpoch, ProducerId, Timestamp};
+use millstream_protocol::{
+    Compressor, ErrorCode, Headers, LeaderEpoch, NodeId, Offset, ProducerEpoch, ProducerId, Timestamp,
+};
 use std::time::Duration;
 
 const NODE: NodeId = NodeId::new(1);
+const STREAM: Stream = Stream::of_session(NODE);
 const VERSION: i16 = 16;
 
 #[expect(clippy::disallowed_methods, reason = "an Instant can be had from nowhere else; tests only add to it")]
@@ -78,12 +81,18 @@ impl Bench {
         self.try_fetch().expect("something to fetch")
     }
     fn try_fetch(&mut self) -> Option<FetchRequest> {
-        Some(self.fetcher.poll_fetch(self.now, NODE, &self.image)?.request(VERSION))
+        Some(self.fetcher.poll_fetch(self.now, STREAM, &self.image)?.request(VERSION))
+    }
+    fn streams(&mut self) -> Vec<Stream> {
+        self.fetcher.streams_to_fetch(self.now, &self.image).into_iter().collect()
     }
     fn answer(&mut self, session_id: i32, partitions: Vec<PartitionData>) -> FetchFollowUp {
+        self.answer_in(STREAM, session_id, partitions)
+    }
+    fn answer_in(&mut self, stream: Stream, session_id: i32, partitions: Vec<PartitionData>) -> FetchFollowUp {
         let topic = FetchableTopicResponse { topic_id: Uuid::from_u128(7), partitions, ..Default::default() };
         let answer = FetchResponse { session_id, responses: vec![topic], ..Default::default() };
-        self.fetcher.handle_fetch(self.now, NODE, Outcome::Answered(VERSION, Box::new(answer)))
+        self.fetcher.handle_fetch(self.now, stream, Outcome::Answered(VERSION, Box::new(answer)))
     }
     /// Takes everything; per take the offsets of the batches, and where the application stands after.
     fn take(&mut self) -> Vec<(Vec<i64>, i64)> {
@@ -265,7 +274,7 @@ fn a_session_tells_only_what_changed_and_starts_anew_after_an_error() {
     assert_eq!((next.session_id, next.session_epoch, asked), (77, 1, vec![0]));
     assert_eq!(next.forgotten_topics_data[0].partitions, [1]);
     let answer = FetchResponse { error_code: ErrorCode::FETCH_SESSION_ID_NOT_FOUND.get(), ..Default::default() };
-    bench.fetcher.handle_fetch(bench.now, NODE, Outcome::Answered(VERSION, Box::new(answer)));
+    bench.fetcher.handle_fetch(bench.now, STREAM, Outcome::Answered(VERSION, Box::new(answer)));
     bench.now += Duration::from_secs(1);
     let again = bench.fetch();
     assert_eq!((again.session_id, again.session_epoch, again.topics[0].partitions[0].fetch_offset), (0, 0, 1));
@@ -279,11 +288,44 @@ fn only_the_leader_s_word_resets_a_position() {
     bench.fetcher.partitions.get_mut(&place(0)).expect("it").prefer(bench.now, NODE);
     bench.fetch();
     bench.answer(0, vec![refused(0, ErrorCode::OFFSET_OUT_OF_RANGE)]);
-    assert_eq!(
-        bench.fetcher.brokers_to_fetch(bench.now, &bench.image).into_iter().collect::<Vec<_>>(),
-        [NodeId::new(2)]
-    );
+    assert_eq!(bench.streams(), [Stream::of_session(NodeId::new(2))]);
     assert!(bench.fetcher.poll_lookup(bench.now, Timestamp::from_millis(0), &bench.image).is_none());
+}
+
+// C-14
+#[test]
+fn a_partition_that_becomes_readable_does_not_wait_for_a_long_poll() {
+    let asked = |request: &FetchRequest| -> Vec<i32> {
+        request.topics.iter().flat_map(|topic| &topic.partitions).map(|partition| partition.partition).collect()
+    };
+    let mut bench = Bench::at(0);
+    bench.fetch();
+    bench.fetcher.add_at(place(1), Position::at(Offset::new(7)));
+    let beside = *bench.streams().first().expect("one is free");
+    assert!(beside.is_beside());
+    let request = bench.fetcher.poll_fetch(bench.now, beside, &bench.image).expect("a fetch").request(VERSION);
+    assert_eq!((request.session_id, request.session_epoch, asked(&request)), (0, -1, vec![1]));
+    assert_eq!(bench.streams(), [], "both are asked for");
+    bench.answer(9, vec![data(0, vec![])]);
+    let request = bench.fetch();
+    assert_eq!(
+        (request.session_id, request.session_epoch, asked(&request)),
+        (9, 1, vec![]),
+        "partition 1 is under way"
+    );
+    bench.answer_in(beside, 0, vec![data(1, vec![plain(7, 2)])]);
+    assert_eq!(bench.take(), [(vec![7], 9)]);
+    let request =
+        bench.fetcher.poll_fetch(bench.now, beside, &bench.image).expect("there may be more").request(VERSION);
+    assert_eq!(asked(&request), [1]);
+    assert_eq!(request.max_wait_ms, 50, "a tenth of what a session waits");
+    bench.answer_in(beside, 0, vec![data(1, vec![])]);
+    assert!(
+        bench.fetcher.poll_fetch(bench.now, beside, &bench.image).is_none(),
+        "there was no more: the session takes it"
+    );
+    bench.answer(9, vec![]);
+    assert_eq!(asked(&bench.fetch()), [1]);
 }
 
 // K-15, as producers do
@@ -331,8 +373,8 @@ fn a_replica_that_is_silent_or_unknown_gives_way_to_the_leader() {
     let replica = NodeId::new(2);
     prefer(&mut bench, replica.get());
     assert!(bench.try_fetch().is_none(), "the leader is not asked");
-    assert!(bench.fetcher.poll_fetch(bench.now, replica, &bench.image).is_some());
-    bench.fetcher.handle_fetch(bench.now, replica, Outcome::Failed);
+    assert!(bench.fetcher.poll_fetch(bench.now, Stream::of_session(replica), &bench.image).is_some());
+    bench.fetcher.handle_fetch(bench.now, Stream::of_session(replica), Outcome::Failed);
     prefer(&mut bench, 9);
     assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 0, "nobody knows node 9");
 }
@@ -343,7 +385,7 @@ fn a_log_that_parts_from_what_was_read_moves_the_position_back() {
     for (reset, told) in [(OffsetReset::Latest, false), (OffsetReset::None, true)] {
         let mut bench = Bench::new(|config| config.reset = reset);
         bench.fetcher.add_at(place(0), Position::after(Offset::new(50), Some(LeaderEpoch::new(4))));
-        bench.fetcher.sessions.entry(NODE).or_default().version = Some(VERSION);
+        bench.fetcher.streams.entry(STREAM).or_default().version = Some(VERSION);
         assert_eq!(bench.fetch().topics[0].partitions[0].last_fetched_epoch, 4);
         let mut data = data(0, Vec::new());
         data.diverging_epoch = EpochEndOffset { epoch: 3, end_offset: 40, ..Default::default() };
@@ -361,7 +403,7 @@ fn a_log_that_parts_from_what_was_read_moves_the_position_back() {
 fn a_log_that_parts_behind_the_position_passes_over_nothing() {
     let mut bench = Bench::new(|config| config.reset = OffsetReset::Latest);
     bench.fetcher.add_at(place(0), Position::after(Offset::new(50), Some(LeaderEpoch::new(4))));
-    bench.fetcher.sessions.entry(NODE).or_default().version = Some(VERSION);
+    bench.fetcher.streams.entry(STREAM).or_default().version = Some(VERSION);
     bench.fetch();
     let mut data = data(0, Vec::new());
     data.diverging_epoch = EpochEndOffset { epoch: 3, end_offset: 70, ..Default::default() };
@@ -393,7 +435,7 @@ fn a_topic_without_an_id_is_named_and_the_session_starts_anew() {
     bench.fetch();
     bench.answer(77, Vec::new());
     bench.image = image_of(1, 5, Uuid::nil());
-    let plan = bench.fetcher.poll_fetch(bench.now, NODE, &bench.image).expect("a plan");
+    let plan = bench.fetcher.poll_fetch(bench.now, STREAM, &bench.image).expect("a plan");
     assert_eq!(plan.max_version(), Some(12));
     let request = plan.request(12);
     assert_eq!((request.session_id, request.topics[0].topic.as_str()), (0, "t"));

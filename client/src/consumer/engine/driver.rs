@@ -6,14 +6,14 @@ use crate::Error;
 use crate::client::{Client, View};
 use crate::runtime::{Runtime, Timer};
 use millstream_client_core::cluster::CoordinatorKey;
-use millstream_client_core::fetch::{Generation, Lookup, Outcome, Validation};
+use millstream_client_core::fetch::{Generation, Lookup, Outcome, Stream, Validation};
 use millstream_client_core::group::Failure;
 use millstream_client_core::group::assignor::ClusterLayout;
 use millstream_protocol::messages::{
     HeartbeatResponse, JoinGroupResponse, LeaveGroupResponse, ListOffsetsResponse, OffsetForLeaderEpochResponse,
     SyncGroupResponse,
 };
-use millstream_protocol::{NodeId, TopicName, TopicPartition};
+use millstream_protocol::{TopicName, TopicPartition};
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(super) struct Driver {
 
 /// What came back.
 pub(super) enum Done {
-    Fetched(NodeId, Outcome),
+    Fetched(Stream, Outcome),
     LookedUp(Lookup, Option<ListOffsetsResponse>),
     Validated(Validation, Checked),
     Committed(Vec<(TopicPartition, Generation)>, Result<crate::Offsets, Error>),
@@ -145,7 +145,7 @@ impl Driver {
     }
     fn file(&mut self, now: Instant, done: Done) {
         match done {
-            Done::Fetched(node, outcome) => self.file_fetch(now, node, outcome),
+            Done::Fetched(stream, outcome) => self.file_fetch(now, stream, outcome),
             Done::LookedUp(lookup, answer) => self.file_lookup(now, &lookup, answer.as_ref()),
             Done::Validated(validation, checked) => self.file_validation(now, &validation, &checked),
             Done::Committed(asked, answer) => self.file_committed(now, &asked, answer),

@@ -5,7 +5,7 @@ use super::driver::{Checked, Done, Driver};
 use crate::Error;
 use crate::net::{Place, Purpose, Reply, RequestError};
 use millstream_client_core::connection::Outgoing;
-use millstream_client_core::fetch::{FetchPlan, Generation, Lookup, Outcome, Position, Validation};
+use millstream_client_core::fetch::{FetchPlan, Generation, Lookup, Outcome, Position, Stream, Validation};
 use millstream_protocol::messages::{
     FetchRequest, FetchResponse, ListOffsetsRequest, ListOffsetsResponse, OffsetForLeaderEpochRequest, Request,
 };
@@ -22,24 +22,25 @@ impl Driver {
         let mut plans = Vec::new();
         {
             let mut fetcher = self.shared.fetcher();
-            for node in fetcher.brokers_to_fetch(now, &image) {
-                plans.extend(fetcher.poll_fetch(now, node, &image));
+            for stream in fetcher.streams_to_fetch(now, &image) {
+                plans.extend(fetcher.poll_fetch(now, stream, &image));
             }
         }
         plans.into_iter().for_each(|plan| self.start_fetch(plan));
         self.refresh_for_leaders(now);
     }
     fn start_fetch(&mut self, plan: FetchPlan) {
-        let node = plan.node();
-        let link = self.client.hub().pool().link(Place::Node(node), Purpose::Fetch);
+        let stream = plan.stream();
+        let (node, purpose) = (stream.node(), if stream.is_beside() { Purpose::FetchBeside } else { Purpose::Fetch });
+        let link = self.client.hub().pool().link(Place::Node(node), purpose);
         let mut outgoing = Outgoing::new(FetchRequest::KEY, link.request_timeout() + plan.max_wait());
         outgoing.max_version = plan.max_version();
         let sent = link.send::<FetchRequest, _>(outgoing, move |version| plan.request(version));
         let shared = Arc::clone(&self.shared);
-        self.in_flight.push(async move { Done::Fetched(node, outcome(&shared, node, sent.await)) });
+        self.in_flight.push(async move { Done::Fetched(stream, outcome(&shared, node, sent.await)) });
     }
-    pub(super) fn file_fetch(&mut self, now: Instant, node: NodeId, outcome: Outcome) {
-        let follow_up = self.shared.fetcher().handle_fetch(now, node, outcome);
+    pub(super) fn file_fetch(&mut self, now: Instant, stream: Stream, outcome: Outcome) {
+        let follow_up = self.shared.fetcher().handle_fetch(now, stream, outcome);
         if follow_up.ready {
             self.shared.wake_for_records();
         }
