@@ -39,7 +39,7 @@ type LaneKey = (i64, i16, String);
 /// What clients have sent, and what they know from answers.
 #[derive(Debug, Default)]
 struct Wire {
-    /// Produce requests without an answer, by connection.
+    /// Produce requests without an answer, by connection, which several producers of a client share.
     in_flight: BTreeMap<u64, VecDeque<Vec<LaneKey>>>,
     /// Where a node refused batches, since when. Those behind the first go again with it, however late they were refused.
     refused: BTreeMap<(NodeId, LaneKey), Duration>,
@@ -125,12 +125,12 @@ impl Wire {
             keys.push(key);
         }
         let in_flight = self.in_flight.entry(frame.connection).or_default();
-        in_flight.push_back(keys);
-        if in_flight.len() > policy.max_in_flight {
-            texts.push(format!(
-                "{client:?} has {} produce requests in flight to node {node} at {at:?}",
-                in_flight.len()
-            ));
+        in_flight.push_back(keys.clone());
+        for key in keys {
+            let count = in_flight.iter().filter(|keys| keys.contains(&key)).count();
+            if count > policy.max_in_flight {
+                texts.push(format!("{client:?} has {count} batches of {key:?} in flight to node {node} at {at:?}"));
+            }
         }
     }
     fn produced(&mut self, frame: &Frame, at: Duration) {

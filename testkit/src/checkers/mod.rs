@@ -106,7 +106,7 @@ pub enum Checker {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policy {
-    /// How many produce requests may be under way on a connection.
+    /// How many requests of a producer may be under way with batches of one partition.
     pub max_in_flight: usize,
     /// How soon a batch may go again to the same node.
     pub retry_backoff: Duration,
