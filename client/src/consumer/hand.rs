@@ -18,7 +18,8 @@ pub(super) struct Hand {
     open: Option<(DecodedBatch, RecordCursor)>,
     decompressor: Decompressor,
     crc: CrcCheck,
-    error: Option<Error>,
+    /// What comes after the records that were dealt before it, unless its partition is moved or lost before.
+    error: Option<(Error, TopicPartition, Generation)>,
     /// A partition whose batch cannot be decoded: it is fetched again once what lay before it is handed out.
     refetch: Option<(TopicPartition, Generation, Instant)>,
 }
@@ -35,7 +36,9 @@ impl Hand {
         max: usize,
         now: Instant,
     ) -> Result<Option<Records>, Error> {
-        if let Some(error) = self.error.take() {
+        if let Some((error, id, generation)) = self.error.take()
+            && shared.fetcher().is_current(&id, generation)
+        {
             return Err(error);
         }
         let mut deal = Deal { parts: Vec::new(), left: max };
@@ -51,6 +54,7 @@ impl Hand {
             let fetcher = shared.fetcher();
             self.taken.retain(|taken| match taken {
                 Taken::Fetched(fetched) => fetcher.is_current(&fetched.partition, fetched.generation),
+                Taken::Failed(failure) => fetcher.is_current(&failure.partition, failure.generation),
                 _ => true,
             });
             let held_back = |id: &TopicPartition| fetcher.is_paused(id) || tracker.is_full(id);
@@ -80,13 +84,13 @@ impl Hand {
                         let (id, generation) = (fetched.partition.clone(), fetched.generation);
                         deal.settle(shared);
                         self.drop_first();
-                        self.error = Some(error);
+                        self.error = Some((error, id.clone(), generation));
                         self.refetch = Some((id, generation, now));
                     }
                 }
             }
             Some(Taken::Failed(failure)) => {
-                self.error = Some(edge_error(failure));
+                self.error = Some((edge_error(failure), failure.partition.clone(), failure.generation));
                 self.drop_first();
             }
             _ => self.drop_first(),
@@ -102,7 +106,7 @@ impl Hand {
             .retain(|part| !part.runs.is_empty() && shared.fetcher().is_current(&part.partition, part.generation));
         if deal.parts.is_empty() {
             self.refetch_bad(shared);
-            return self.error.take().map_or(Ok(None), Err);
+            return self.error.take().map_or(Ok(None), |(error, ..)| Err(error));
         }
         for part in &mut deal.parts {
             part.lag = shared.fetcher().lag(&part.partition).unwrap_or(0);
@@ -111,7 +115,6 @@ impl Hand {
         self.refetch_bad(shared);
         Ok(Some(Records::new(deal.parts)))
     }
-    /// Begins a new life of the partition, so it comes after everything that belongs to the old one.
     fn refetch_bad(&mut self, shared: &Shared) {
         if let Some((id, generation, now)) = self.refetch.take() {
             shared.change(|fetcher| fetcher.refetch(now, &id, generation));

@@ -27,6 +27,39 @@ async fn a_corrupt_batch_is_told_of_after_what_lay_before_it_and_can_be_passed()
     Ok(())
 }
 
+// C-6, T-5. Found by simulation: the batch behind these records could not be decoded, the transaction that they were read in was aborted,
+// and going back to them did nothing: they were passed over.
+#[tokio::test]
+async fn records_before_a_corrupt_batch_can_be_gone_back_to_and_are_not_finished_by_it() -> Result<(), Error> {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut feeder = Feeder::connect(&cluster.bootstrap_servers(), 0);
+    feeder.write("t", 0, &["a", "b"]);
+    feeder.write("t", 0, &["c"]);
+    cluster.corrupt(("t", 0), 2);
+    let mut consumer = consumer(&cluster).group_id("g").build().await?;
+    let committer = consumer.committer();
+    consumer.assign([("t", 0)]);
+    let records = soon(consumer.poll()).await?;
+    assert_eq!(values(&records), ["a", "b"]);
+    consumer.rewind(&records);
+    let records = soon(consumer.poll()).await?;
+    assert_eq!(values(&records), ["a", "b"], "before anything is said of what comes after them");
+    assert_eq!(soon(consumer.poll()).await.expect_err("corrupt").kind(), ErrorKind::Malformed);
+    // The bit is flipped back.
+    cluster.corrupt(("t", 0), 2);
+    let last = soon(consumer.poll()).await?;
+    assert_eq!(values(&last), ["c"]);
+    last.iter().for_each(|record| committer.finish(&record.to_owned()));
+    consumer.commit().await?;
+    let committed = consumer.committed([&("t", 0).into()]).await?;
+    assert_eq!(
+        committed.of(&("t", 0).into()).map(|next| next.offset),
+        Some(Offset::new(0)),
+        "a and b are not finished"
+    );
+    Ok(())
+}
+
 #[tokio::test]
 async fn subscribing_without_a_group_is_an_error_that_says_what_to_do() {
     let cluster = TestCluster::start().await;

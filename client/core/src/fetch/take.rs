@@ -48,6 +48,8 @@ pub enum Taken {
 pub struct FetchFailure {
     /// The partition.
     pub partition: TopicPartition,
+    /// The life of the partition that this happened in.
+    pub generation: Generation,
     /// The offset that it stands at, if it has one.
     pub offset: Option<Offset>,
     /// What is wrong.
@@ -115,13 +117,19 @@ impl Fetcher {
     pub fn is_current(&self, id: &TopicPartition, generation: Generation) -> bool {
         self.partitions.get(id).is_some_and(|partition| partition.generation == generation)
     }
-    /// Starts a partition again at the application's place: what was taken of it could not be used.
+    /// Fetches a partition again from the application's place on: what was taken of it could not be used. What the application has of it stays
+    /// valid, so this is no new life of it.
     pub fn refetch(&mut self, now: Instant, id: &TopicPartition, generation: Generation) {
-        let Some(place) = self.current(id, generation).and_then(|partition| partition.consumed) else { return };
-        self.seek(id, place);
-        if let Some(partition) = self.partitions.get_mut(id) {
-            partition.not_before = Some(now + AFTER_PROBLEM);
-        }
+        let Some(partition) = self.partitions.get_mut(id).filter(|partition| partition.generation == generation) else {
+            return;
+        };
+        let Some(place) = partition.consumed else { return };
+        self.responses.drop_items(&partition.items);
+        partition.items.clear();
+        partition.buffered_bytes = 0;
+        partition.start_at(place);
+        partition.not_before = Some(now + AFTER_PROBLEM);
+        self.ready.retain(|each| each != id);
     }
 
     /// Accounts for batches that left the buffer.
@@ -184,7 +192,7 @@ impl Partition {
         };
         self.phase = phase;
         self.not_before = Some(now + AFTER_PROBLEM);
-        let failure = FetchFailure { partition: self.id.clone(), offset, problem };
+        let failure = FetchFailure { partition: self.id.clone(), generation: self.generation, offset, problem };
         Some(Removed { taken: Taken::Failed(failure), bytes: Vec::new() })
     }
 }

@@ -292,6 +292,26 @@ fn only_the_leader_s_word_resets_a_position() {
     assert!(bench.fetcher.poll_lookup(bench.now, Timestamp::from_millis(0), &bench.image).is_none());
 }
 
+// C-6. Found by simulation: what lay before a batch that could not be used was of another life of its partition, once that was fetched again,
+// so that nobody could go back to it: the records of a transaction that was aborted were passed over.
+#[test]
+fn what_was_taken_before_a_bad_batch_stays_valid_when_that_is_fetched_again() {
+    let mut bench = Bench::at(0);
+    bench.fetch();
+    bench.answer(9, vec![data(0, vec![plain(0, 2), plain(2, 1)])]);
+    let Some(Taken::Fetched(fetched)) = bench.fetcher.take(bench.now, |_| true) else { panic!("nothing to take") };
+    let (id, generation) = (fetched.partition, fetched.generation);
+    assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 3, "it reads on");
+    assert!(bench.fetcher.advance(&id, generation, Position::at(Offset::new(2))));
+    bench.fetcher.refetch(bench.now, &id, generation);
+    assert!(bench.fetcher.is_current(&id, generation), "the application may still go back");
+    bench.answer(9, vec![data(0, vec![plain(3, 1)])]);
+    assert!(!bench.fetcher.has_ready(), "what was asked for before is passed over");
+    assert!(bench.try_fetch().is_none(), "not at once");
+    bench.now += Duration::from_secs(2);
+    assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 2);
+}
+
 // C-14
 #[test]
 fn a_partition_that_becomes_readable_does_not_wait_for_a_long_poll() {
