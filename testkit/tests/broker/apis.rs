@@ -1,9 +1,11 @@
 //! Which APIs and versions there are.
 
-use crate::client::Connection;
+use crate::client::{Connection, text};
 use millstream_protocol::api;
+use millstream_protocol::messages::api_versions_response::ApiVersion;
 use millstream_protocol::messages::{
-    self, ApiVersionsRequest, DescribeAclsRequest, OffsetFetchRequest, ProduceRequest, Request, RequestKind,
+    self, ApiVersionsRequest, DescribeAclsRequest, FindCoordinatorRequest, OffsetFetchRequest, ProduceRequest, Request,
+    RequestKind,
 };
 use millstream_protocol::{ApiKey, ErrorCode, frame};
 use millstream_testkit::TestCluster;
@@ -55,25 +57,53 @@ async fn an_unknown_version_of_api_versions_is_refused_in_the_oldest_layout() {
 
 #[tokio::test]
 async fn every_version_of_every_api_is_answered() {
-    let cluster = TestCluster::start().await;
-    let served = Connection::to(&cluster, 0).call(4, &ApiVersionsRequest::default()).api_keys;
-    assert!(served.len() >= 37);
-    for row in served {
-        let served = api::supported(ApiKey::new(row.api_key)).unwrap();
-        for version in served.min()..=row.max_version {
-            let request = empty_request(ApiKey::new(row.api_key));
-            let mut connection = Connection::to(&cluster, 0);
-            connection.send_any(version, &request);
-            let payload = connection.payload();
-            let payload = payload.unwrap_or_else(|| panic!("{} {version} is answered", request.api()));
-            frame::decode_any_response(request.api(), version, payload)
-                .unwrap_or_else(|error| panic!("{} {version}: {error}", request.api()));
-        }
+    let cluster = TestCluster::builder().config("metric.reporters", "org.example.Reporter").start().await;
+    assert!(ask_everything(&cluster, &served(&cluster)) >= 57, "APIs");
+}
+
+#[tokio::test]
+async fn every_version_of_every_api_can_be_refused() {
+    let cluster = TestCluster::builder().config("metric.reporters", "org.example.Reporter").start().await;
+    let served = served(&cluster);
+    cluster.on_any().always().error(ErrorCode::UNKNOWN_SERVER_ERROR);
+    ask_everything(&cluster, &served);
+    // Those that have a code for the whole request tell it at every version that has it.
+    let coverage = cluster.requests().coverage();
+    let tells = |api: &str| {
+        let found = coverage.apis.iter().find(|each| each.api == api).expect("it was asked");
+        found.versions.iter().filter(|version| version.codes.contains_key("UNKNOWN_SERVER_ERROR")).count()
+    };
+    for (api, versions) in
+        [("Heartbeat", 5), ("JoinGroup", 10), ("EndTxn", 6), ("InitProducerId", 6), ("ApiVersions", 6)]
+    {
+        assert_eq!(tells(api), versions, "{api}");
     }
 }
 
+fn served(cluster: &TestCluster) -> Vec<ApiVersion> {
+    Connection::to(cluster, 0).call(4, &ApiVersionsRequest::default()).api_keys
+}
+/// Asks for nothing in every version of every API, each on a connection of its own; how many APIs there are.
+fn ask_everything(cluster: &TestCluster, all: &[ApiVersion]) -> usize {
+    let mut unanswered = Vec::new();
+    for row in all {
+        let served = api::supported(ApiKey::new(row.api_key)).unwrap();
+        for version in served.min()..=row.max_version {
+            let request = empty_request(ApiKey::new(row.api_key), version);
+            let mut connection = Connection::to(cluster, 0);
+            connection.send_any(version, &request);
+            let payload = connection.payload();
+            if payload.is_none_or(|payload| frame::decode_any_response(request.api(), version, payload).is_err()) {
+                unanswered.push(format!("{} {version}", request.api()));
+            }
+        }
+    }
+    assert_eq!(unanswered, Vec::<String>::new());
+    all.len()
+}
+
 /// A request without anything in it.
-fn empty_request(api: ApiKey) -> RequestKind {
+fn empty_request(api: ApiKey, version: i16) -> RequestKind {
     macro_rules! defaults {
         ($($request:ident)*) => {
             $(if api == <messages::$request as Request>::KEY {
@@ -84,6 +114,10 @@ fn empty_request(api: ApiKey) -> RequestKind {
     if api == ApiKey::PRODUCE {
         // With acks=0, the default, there is no answer.
         return ProduceRequest { acks: 1, ..ProduceRequest::default() }.into();
+    }
+    if api == ApiKey::FIND_COORDINATOR && version >= 4 {
+        // Where the code stands depends on whether there is a list of keys.
+        return FindCoordinatorRequest::default().with_coordinator_keys(vec![text("g")]).into();
     }
     if api == ApiKey::OFFSET_FETCH {
         return OffsetFetchRequest::default().with_topics(Some(Vec::new())).into();

@@ -37,8 +37,19 @@ impl Handler for ElectLeaders {
         }
         Answer::Reply(respond(results))
     }
-    fn refuse(_: &ElectLeadersRequest, code: ErrorCode) -> ElectLeadersResponse {
-        ElectLeadersResponse::default().with_error_code(code.get())
+    fn refuse(request: &ElectLeadersRequest, code: ErrorCode) -> ElectLeadersResponse {
+        let asked = request.topic_partitions.iter().flatten().map(|topic| {
+            let refused = topic.partitions.iter().map(|index| (*index, Err((code, code.message().to_owned()))));
+            (topic.topic.0.clone(), refused.collect())
+        });
+        let code = if request.topic_partitions.is_some() { ErrorCode::NONE } else { code };
+        respond(asked.collect()).with_error_code(code.get())
+    }
+    fn fit(response: &mut ElectLeadersResponse, version: i16) {
+        if version == 0 {
+            // It has no code for the whole, only those of the partitions.
+            response.error_code = 0;
+        }
     }
 }
 

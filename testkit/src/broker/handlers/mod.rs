@@ -79,6 +79,8 @@ pub(super) trait Handler {
     -> Answer<<Self::Request as Request>::Response>;
     /// The answer to a request of which nothing is done, with a code wherever the API has one.
     fn refuse(request: &Self::Request, code: ErrorCode) -> <Self::Request as Request>::Response;
+    /// Takes out of a refusal what a version has no place for.
+    fn fit(_: &mut <Self::Request as Request>::Response, _version: i16) {}
 }
 
 macro_rules! served {
@@ -201,12 +203,17 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
     let Ok(mut request) = frame::decode_request::<H::Request>(call.version, body) else { return Some(Outcome::Close) };
     match broker.judge(H::Request::KEY, call, &kept, &request) {
         Judged::Serve => {}
-        Judged::Refuse(code) => return Some(encode::<H::Request>(call, &H::refuse(&request, code))),
+        Judged::Refuse(code) => {
+            let mut response = H::refuse(&request, code);
+            H::fit(&mut response, call.version);
+            return Some(encode::<H::Request>(call, &response));
+        }
         Judged::Done(outcome) => return outcome,
     }
     if broker.settings.security.has_authorizer
-        && let Err(response) = screen::<H>(broker, call, &mut request)
+        && let Err(mut response) = screen::<H>(broker, call, &mut request)
     {
+        H::fit(&mut response, call.version);
         return Some(encode::<H::Request>(call, &response));
     }
     match H::handle(broker, call, request) {
@@ -239,7 +246,9 @@ fn screen<H: Handler>(
 
 fn refuse<H: Handler>(call: &Call, body: Bytes, code: ErrorCode) -> Option<Frame> {
     let request = frame::decode_request::<H::Request>(call.version, body).ok()?;
-    frame::encode_response::<H::Request>(call.version, call.correlation_id, &H::refuse(&request, code)).ok()
+    let mut response = H::refuse(&request, code);
+    H::fit(&mut response, call.version);
+    frame::encode_response::<H::Request>(call.version, call.correlation_id, &response).ok()
 }
 
 /// The code of a result.
