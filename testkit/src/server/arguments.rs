@@ -145,7 +145,7 @@ impl BrokerArguments {
         }
         builder = self.listeners.iter().fold(builder, |builder, (name, protocol)| builder.listener(name, *protocol));
         // Clients of others are tested with what a real Kafka tells them.
-        builder = builder.config("millstream.auto.create.delay.ms", "20");
+        builder = builder.config("millstream.auto.create.delay.ms", "50");
         builder = self.settings.iter().fold(builder, |builder, (key, value)| builder.config(key, value));
         builder = self.topics.iter().fold(builder, |builder, (name, partitions)| builder.topic(name, *partitions));
         builder = self.users.iter().fold(builder, |builder, (name, password)| builder.user(name, password));
