@@ -11,6 +11,7 @@ mod fetching;
 mod groups;
 mod handlers;
 mod java_hash;
+mod java_order;
 mod log;
 mod looking;
 mod nodes;

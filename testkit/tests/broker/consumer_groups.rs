@@ -257,6 +257,8 @@ async fn a_static_member_that_is_away_keeps_its_target_for_its_next_self() {
     let mut new = fixed("new");
     let refused = new.join(&["t"]);
     assert_eq!(code(&refused), ErrorCode::UNRELEASED_INSTANCE_ID);
+    // The holder does not say that it is the one, either.
+    assert_eq!(code(&fixed("old").join(&["t"])), ErrorCode::UNRELEASED_INSTANCE_ID);
     assert_eq!(old.leave(-2), ErrorCode::NONE);
     let group = describe(&cluster);
     assert_eq!((group.members.len(), group.members[0].member_epoch, group.group_epoch), (1, -2, 2));

@@ -174,3 +174,34 @@ async fn what_nobody_uses_is_forgotten_after_its_time() {
     let left = connection.call(5, &ListGroupsRequest::default()).groups;
     assert_eq!(left[0].group_id.0.as_str(), "h");
 }
+
+/// The rest is the coordinator's to judge: it is not asked about what is not there.
+#[tokio::test]
+async fn positions_in_topics_that_are_not_there_are_refused_as_such_whoever_commits() {
+    let cluster = cluster().await;
+    let topic = |name: &str| {
+        let partition = OffsetCommitRequestPartition::default().with_committed_offset(1);
+        OffsetCommitRequestTopic::default().with_name(TopicName(text(name))).with_partitions(vec![partition])
+    };
+    let request = OffsetCommitRequest::default()
+        .with_group_id(GroupId(text("g")))
+        .with_generation_id_or_member_epoch(3)
+        .with_member_id(text("nobody"))
+        .with_topics(vec![topic("missing"), topic("t")]);
+    let response = Connection::to(&cluster, 0).call(9, &request);
+    let codes: Vec<_> = response.topics.iter().map(|topic| ErrorCode::new(topic.partitions[0].error_code)).collect();
+    assert_eq!(codes, [ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, ErrorCode::GROUP_ID_NOT_FOUND]);
+}
+
+/// As those have it who keep positions without a group.
+#[tokio::test]
+async fn positions_may_be_kept_under_the_empty_name() {
+    let cluster = cluster().await;
+    let mut connection = Connection::to(&cluster, 0);
+    assert_eq!(commit(&mut connection, "", 7), ErrorCode::NONE);
+    let listed = connection.call(5, &ListGroupsRequest::default());
+    assert_eq!(listed.groups.iter().map(|group| group.group_id.0.as_str()).collect::<Vec<_>>(), [""]);
+    let twice = DeleteGroupsRequest::default().with_groups_names(vec![GroupId(text("")), GroupId(text(""))]);
+    let deleted = connection.call(2, &twice);
+    assert_eq!(deleted.results.iter().map(|result| result.error_code).collect::<Vec<_>>(), [0]);
+}

@@ -312,3 +312,45 @@ async fn groups_are_listed_by_state() {
     };
     assert_eq!((list("stable"), list("Empty")), (vec!["g".to_owned()], Vec::new()));
 }
+
+/// An id that was given out (KIP-394) is neither a group nor a member; Kafka has written nothing of it.
+#[tokio::test]
+async fn ids_that_were_given_out_make_no_group_and_hold_no_first_generation_back() {
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "0").start().await;
+    let (mut waiting, mut first) = (Member::of(&cluster), Member::of(&cluster));
+    let request = waiting.request();
+    waiting.id = waiting.connection.call(JOIN, &request).member_id;
+    assert_eq!(state(&cluster), "Dead");
+    let listed = Connection::to(&cluster, 0).call(5, &ListGroupsRequest::default());
+    assert!(listed.groups.is_empty(), "{listed:?}");
+    assert_eq!((first.join().generation_id, state(&cluster).as_str()), (1, "CompletingRebalance"));
+    // Who was given the id may still come.
+    waiting.ask();
+    first.ask();
+    assert_eq!((waiting.joined().generation_id, first.joined().generation_id), (2, 2));
+}
+
+#[tokio::test]
+async fn a_member_agrees_with_what_it_said_itself() {
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "0").start().await;
+    let mut member = stable(&cluster, Member::of(&cluster));
+    member.protocols = vec!["other"];
+    assert_eq!(ErrorCode::new(member.join().error_code), ErrorCode::INCONSISTENT_GROUP_PROTOCOL);
+    let mut member = Member { protocols: vec!["other", "range"], ..Member::of(&cluster) };
+    member.ask();
+    while state(&cluster) != "PreparingRebalance" {}
+}
+
+#[tokio::test]
+async fn a_group_that_is_not_there_has_none_of_the_members_that_leave_it() {
+    let cluster = TestCluster::builder().start().await;
+    let leaving = |version: i16| {
+        let member = MemberIdentity::default().with_member_id(text("m"));
+        let request = LeaveGroupRequest::default().with_group_id(GroupId(text("g")));
+        let request = if version < 3 { request.with_member_id(text("m")) } else { request.with_members(vec![member]) };
+        let response = Connection::to(&cluster, 0).call(version, &request);
+        (response.error_code, response.members.iter().map(|member| member.error_code).collect::<Vec<_>>())
+    };
+    let unknown = ErrorCode::UNKNOWN_MEMBER_ID.get();
+    assert_eq!((leaving(2), leaving(5)), ((unknown, vec![]), (0, vec![unknown])));
+}

@@ -14,6 +14,7 @@ use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::{
     BrokerId, CreatePartitionsRequest, CreateTopicsRequest, DeleteRecordsRequest, DeleteTopicsRequest,
     DescribeConfigsRequest, DescribeTopicPartitionsRequest, IncrementalAlterConfigsRequest, MetadataRequest, TopicName,
+    Uuid,
 };
 use millstream_protocol::record::Stamp;
 use millstream_testkit::TestCluster;
@@ -48,6 +49,19 @@ async fn topics_appear_when_used_unless_that_is_switched_off() {
     assert_eq!(metadata(&mut Connection::to(&on, 0), "t", true), (ErrorCode::NONE, 3));
     assert_eq!(metadata(&mut Connection::to(&on, 0), "bad name", true), (ErrorCode::INVALID_TOPIC_EXCEPTION, 0));
     assert_eq!(metadata(&mut Connection::to(&off, 0), "t", true), missing);
+}
+
+/// Of a topic that is asked for by its id, and is not there, nobody knows whether it may be seen.
+#[tokio::test]
+async fn what_may_be_done_with_a_topic_is_told_whether_there_is_one_or_not() {
+    let cluster = TestCluster::builder().config("auto.create.topics.enable", "false").start().await;
+    let named = MetadataRequestTopic::default().with_name(Some(name("t")));
+    let by_id = MetadataRequestTopic::default().with_name(None).with_topic_id(Uuid::from_u128(7));
+    let request =
+        MetadataRequest::default().with_topics(Some(vec![named, by_id])).with_include_topic_authorized_operations(true);
+    let response = Connection::to(&cluster, 0).call(12, &request);
+    let told: Vec<i32> = response.topics.iter().map(|topic| topic.topic_authorized_operations).collect();
+    assert_eq!(told, [3576, i32::MIN]);
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! Transactions, in both versions of the protocol.
 
 use crate::client::{Connection, batch, fetch, produce, produced, text, values};
-use millstream_protocol::messages::add_partitions_to_txn_request::AddPartitionsToTxnTopic;
+use millstream_protocol::messages::add_partitions_to_txn_request::{
+    AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction,
+};
 use millstream_protocol::messages::describe_producers_request::TopicRequest;
 use millstream_protocol::messages::offset_fetch_request::OffsetFetchRequestTopic;
 use millstream_protocol::messages::txn_offset_commit_request::{
@@ -206,6 +208,48 @@ async fn version_one_adds_partitions_before_it_writes() {
     assert_eq!(cluster.values("t"), ["a"]);
 }
 
+/// With the partitions of `__consumer_offsets` that a transaction's groups have, as administrators' tools show them.
+#[tokio::test]
+async fn what_a_transaction_writes_to_includes_its_groups_partitions() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    assert_eq!((producer.write(12, "a"), producer.add_group()), (ErrorCode::NONE, ErrorCode::NONE));
+    producer.commit_offset(3, 1);
+    let request = DescribeTransactionsRequest::default().with_transactional_ids(vec![TransactionalId(text("x"))]);
+    let described = Connection::to(&cluster, 0).call(0, &request);
+    let topics: Vec<&str> = described.transaction_states[0].topics.iter().map(|topic| topic.topic.0.as_str()).collect();
+    assert_eq!(topics, ["__consumer_offsets", "t"]);
+}
+
+/// KIP-890: a gap before the first batch is told from a producer that the partition has forgotten, since in the second edition it cannot be one.
+#[tokio::test]
+async fn who_is_new_to_a_partition_begins_with_sequence_zero() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    producer.sequence = 2;
+    assert_eq!(producer.write(12, "a"), ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER);
+    producer.sequence = 0;
+    assert_eq!(producer.write(12, "a"), ErrorCode::NONE);
+}
+
+#[tokio::test]
+async fn a_partition_that_is_only_verified_and_not_there_says_that_the_transaction_can_be_aborted() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    let transaction = AddPartitionsToTxnTransaction::default()
+        .with_transactional_id(TransactionalId(text("x")))
+        .with_producer_id(WireId(producer.id))
+        .with_producer_epoch(producer.epoch)
+        .with_verify_only(true)
+        .with_topics(vec![AddPartitionsToTxnTopic::default().with_name(TopicName(text("t"))).with_partitions(vec![0])]);
+    for version in [4, 5] {
+        let request = AddPartitionsToTxnRequest::default().with_transactions(vec![transaction.clone()]);
+        let response = producer.connection.call(version, &request);
+        let code = response.results_by_transaction[0].topic_results[0].results_by_partition[0].partition_error_code;
+        assert_eq!(ErrorCode::new(code), ErrorCode::TRANSACTION_ABORTABLE, "version {version}");
+    }
+}
+
 #[tokio::test]
 async fn a_second_producer_aborts_and_fences_the_first() {
     let cluster = cluster().await;
@@ -250,7 +294,8 @@ async fn offsets_of_an_open_transaction_are_unstable() {
 async fn version_one_adds_groups_before_it_commits_offsets() {
     let cluster = cluster().await;
     let mut producer = Producer::init(&cluster);
-    assert_eq!(producer.commit_offset(4, 7), ErrorCode::INVALID_TXN_STATE);
+    assert_eq!(producer.commit_offset(4, 7), ErrorCode::TRANSACTION_ABORTABLE);
+    assert_eq!(producer.commit_offset(3, 7), ErrorCode::INVALID_TXN_STATE);
     assert_eq!(producer.add_group(), ErrorCode::NONE);
     assert_eq!(producer.commit_offset(4, 7), ErrorCode::NONE);
     assert_eq!(producer.end(TV1, true), ErrorCode::NONE);

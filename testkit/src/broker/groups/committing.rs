@@ -5,6 +5,7 @@ use super::offsets::Committed;
 use crate::broker::Broker;
 use crate::broker::call::Call;
 use crate::broker::coordinating::Records;
+use crate::broker::topics::topic::Topic;
 use millstream_protocol::messages::{GroupId, StrBytes, Uuid};
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
@@ -22,6 +23,8 @@ pub(crate) struct Committer<'a> {
     pub(crate) epoch: i32,
     /// In whose transaction, if in one: a producer's id and epoch.
     pub(crate) producer: Option<(i64, i16)>,
+    /// The request's version.
+    pub(crate) version: i16,
 }
 
 /// How a request names a topic.
@@ -49,22 +52,46 @@ impl Broker {
         // Whoever names a generation is a member of something.
         let missing = match (by.epoch < 0, by.producer) {
             (true, _) => ErrorCode::NONE,
-            (false, None) if call.version >= CONSUMERS_SINCE => ErrorCode::GROUP_ID_NOT_FOUND,
+            (false, None) if by.version >= CONSUMERS_SINCE => ErrorCode::GROUP_ID_NOT_FOUND,
             (false, _) => ErrorCode::ILLEGAL_GENERATION,
         };
-        match self.check_group(call, &by.group.0, missing) {
+        match self.check_kept_by(call, by, missing) {
             Err(ErrorCode::NONE) => return Ok(()),
             result => result?,
         }
         let Some(group) = self.groups.find(&by.group.0) else { return Ok(()) };
-        group.check_commit(by.member_id, by.instance_id, by.epoch, by.producer.is_some())?;
+        group.check_commit(by)?;
         if group.classic().is_some() && by.producer.is_none() {
             self.with_classic(&by.group.0, |group, rules| group.touch(by.member_id, rules));
         }
         Ok(())
     }
-    /// Commits the positions of a committer that was checked, each by itself; gives their codes in the same order.
-    pub(crate) fn commit(&mut self, by: &Committer<'_>, positions: Vec<Position>) -> Vec<ErrorCode> {
+    // Positions outside of transactions may be kept under the empty name.
+    fn check_kept_by(&self, call: &Call, by: &Committer<'_>, missing: ErrorCode) -> Result<(), ErrorCode> {
+        if !by.group.0.is_empty() || by.producer.is_some() {
+            return self.check_group(call, &by.group.0, missing);
+        }
+        match self.groups.find(&by.group.0) {
+            _ if !self.is_coordinator(call.node, &by.group.0) => Err(ErrorCode::NOT_COORDINATOR),
+            Some(_) => Ok(()),
+            None => Err(missing),
+        }
+    }
+    /// Commits positions, each by itself; gives their codes in the same order. Whether the committer is admitted is asked only if it names a
+    /// partition that there is, and only of those it is told.
+    pub(crate) fn commit(
+        &mut self,
+        by: &Committer<'_>,
+        positions: Vec<Position>,
+        admit: impl FnOnce(&mut Self) -> Result<(), ErrorCode>,
+    ) -> Vec<ErrorCode> {
+        let missing: Vec<Option<ErrorCode>> =
+            positions.iter().map(|position| self.find_place(position).err()).collect();
+        if missing.iter().any(Option::is_none)
+            && let Err(code) = admit(self)
+        {
+            return missing.into_iter().map(|missing| missing.unwrap_or(code)).collect();
+        }
         let mut records = Records::new();
         let codes = positions
             .into_iter()
@@ -77,17 +104,20 @@ impl Broker {
         self.arm_offsets_check();
         codes
     }
+    fn find_place(&self, position: &Position) -> Result<&Topic, ErrorCode> {
+        let topic = match &position.topic {
+            TopicRef::Name(name) => self.topics.find(name).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?,
+            TopicRef::Id(id) => self.topics.find_id(*id).ok_or(ErrorCode::UNKNOWN_TOPIC_ID)?,
+        };
+        topic.partition(position.partition).map(|_| topic).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)
+    }
     fn commit_position(
         &mut self,
         by: &Committer<'_>,
         position: Position,
         records: &mut Records,
     ) -> Result<(), ErrorCode> {
-        let topic = match &position.topic {
-            TopicRef::Name(name) => self.topics.find(name).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?,
-            TopicRef::Id(id) => self.topics.find_id(*id).ok_or(ErrorCode::UNKNOWN_TOPIC_ID)?,
-        };
-        topic.partition(position.partition).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
+        let topic = self.find_place(&position)?;
         let metadata = position.metadata.unwrap_or_default();
         if metadata.len() > self.settings.offset_metadata_max_bytes {
             return Err(ErrorCode::OFFSET_METADATA_TOO_LARGE);

@@ -13,6 +13,7 @@ pub(crate) mod settings;
 use super::Broker;
 use super::timers::TimerKey;
 use classic::{ClassicGroup, GroupReply, Rules, State};
+use committing::Committer;
 use consumer::{ConsumerGroup, Context};
 use journal::Written;
 use millstream_protocol::messages::{JoinGroupRequest, StrBytes, SyncGroupRequest};
@@ -37,11 +38,20 @@ pub(crate) struct Group {
     /// Since when nobody is in it.
     pub(crate) empty_since: Timestamp,
     written: Written,
+    /// Whether a record of it has ever been written.
+    is_kept: bool,
 }
 impl Group {
     fn new(id: StrBytes, now: Timestamp) -> Self {
         let body = Body::Classic(ClassicGroup::new(id.clone()));
-        Self { id, offsets: GroupOffsets::default(), body, empty_since: now, written: Written::default() }
+        Self {
+            id,
+            offsets: GroupOffsets::default(),
+            body,
+            empty_since: now,
+            written: Written::default(),
+            is_kept: false,
+        }
     }
     pub(crate) fn classic(&self) -> Option<&ClassicGroup> {
         match &self.body {
@@ -60,6 +70,12 @@ impl Group {
             Body::Classic(group) => group.state == State::Empty,
             Body::Consumer(group) => group.members.is_empty(),
         }
+    }
+    /// Whether there is more to it than ids that were given out for somebody to join with: of these Kafka writes nothing, and it shows only
+    /// what is written.
+    pub(crate) fn is_shown(&self) -> bool {
+        let is_begun = |group: &ClassicGroup| group.generation > 0 || !group.members.is_empty();
+        self.is_kept || self.classic().is_none_or(is_begun)
     }
     /// As ListGroups names it.
     pub(crate) fn state_name(&self) -> &'static str {
@@ -82,16 +98,10 @@ impl Group {
         }
     }
     /// Whether these offsets may be committed (OffsetCommit, TxnOffsetCommit).
-    pub(crate) fn check_commit(
-        &self,
-        member_id: &str,
-        instance_id: Option<&str>,
-        epoch: i32,
-        is_transactional: bool,
-    ) -> Result<(), ErrorCode> {
+    pub(crate) fn check_commit(&self, by: &Committer<'_>) -> Result<(), ErrorCode> {
         match &self.body {
-            Body::Classic(group) => group.check_commit(member_id, instance_id, epoch, is_transactional),
-            Body::Consumer(group) => group.check_commit(member_id, instance_id, epoch, is_transactional),
+            Body::Classic(group) => group.check_commit(by),
+            Body::Consumer(group) => group.check_commit(by),
         }
     }
     fn next_deadline(&self) -> Option<Timestamp> {

@@ -19,8 +19,6 @@ use std::collections::BTreeSet;
 
 /// From this version on several transactions come in one request.
 const BATCHED_SINCE: i16 = 4;
-/// From this version on brokers know TRANSACTION_ABORTABLE (KIP-890).
-const ABORTABLE_SINCE: i16 = 5;
 
 pub(super) struct AddPartitionsToTxn;
 
@@ -85,7 +83,7 @@ fn add(
     }
     if transaction.verify_only {
         let verified: Vec<(PartitionKey, ErrorCode)> =
-            known.into_iter().map(|key| (key, verify(broker, call, id, identity, key))).collect();
+            known.into_iter().map(|key| (key, verify(broker, id, identity, key))).collect();
         let code = |topic: &str, partition: i32| {
             let key = key(broker, topic, partition);
             verified.iter().find(|(known, _)| Some(*known) == key).map_or(ErrorCode::NONE, |(_, code)| *code)
@@ -108,10 +106,11 @@ fn once(topics: &[AddPartitionsToTxnTopic]) -> Vec<AddPartitionsToTxnTopic> {
     };
     topics.iter().map(once).collect()
 }
-fn verify(broker: &mut Broker, call: &Call, id: &str, identity: Identity, key: PartitionKey) -> ErrorCode {
+fn verify(broker: &mut Broker, id: &str, identity: Identity, key: PartitionKey) -> ErrorCode {
     match broker.verify_partition(id, identity, key) {
         Ok(()) => ErrorCode::NONE,
-        Err(ErrorCode::INVALID_TXN_STATE) if call.version >= ABORTABLE_SINCE => ErrorCode::TRANSACTION_ABORTABLE,
+        // Also told to version 4, of whose readers KIP-890 says that they need not know it.
+        Err(ErrorCode::INVALID_TXN_STATE) => ErrorCode::TRANSACTION_ABORTABLE,
         Err(code) => code,
     }
 }

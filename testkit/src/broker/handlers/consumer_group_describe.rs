@@ -34,9 +34,11 @@ impl Handler for ConsumerGroupDescribe {
             return Answer::Reply(Self::refuse(&request, ErrorCode::UNSUPPORTED_VERSION));
         }
         let operations = if request.include_authorized_operations { OPERATIONS } else { i32::MIN };
-        let groups =
-            request.group_ids.iter().map(|id| find(broker, call, id).with_authorized_operations(operations)).collect();
-        Answer::Reply(ConsumerGroupDescribeResponse::default().with_groups(groups))
+        let groups = request.group_ids.iter().map(|id| {
+            let found = find(broker, call, id);
+            if found.error_code == 0 { found.with_authorized_operations(operations) } else { found }
+        });
+        Answer::Reply(ConsumerGroupDescribeResponse::default().with_groups(groups.collect()))
     }
     fn refuse(request: &ConsumerGroupDescribeRequest, code: ErrorCode) -> ConsumerGroupDescribeResponse {
         let groups = request.group_ids.iter().map(|id| refused(id, code, None)).collect();
@@ -87,7 +89,7 @@ fn describe_member(broker: &Broker, group: &ConsumerGroup, member: &GroupMember)
         .with_client_host(member.client_host.clone())
         .with_subscribed_topic_names(member.topics.iter().cloned().map(TopicName).collect())
         .with_subscribed_topic_regex(Some(member.regex.clone().unwrap_or_default()))
-        .with_assignment(partitions(&member.assignment(), &broker.topics))
+        .with_assignment(partitions(&member.holds(), &broker.topics))
         .with_target_assignment(partitions(&group.target_of(&member.id), &broker.topics))
         .with_member_type(kind)
 }

@@ -93,15 +93,15 @@ fn spread(broker: &Broker, asked: &CreatableTopic) -> Result<Vec<Vec<NodeId>>, R
     let or_default = |given: i32, default: i32| if given == -1 { default } else { given };
     let count = or_default(asked.num_partitions, broker.settings.num_partitions);
     let factor = or_default(i32::from(asked.replication_factor), i32::from(broker.settings.default_replication_factor));
-    let count = usize::try_from(count).ok().filter(|count| *count > 0);
-    let count = count.ok_or((
-        ErrorCode::INVALID_PARTITIONS,
-        "Number of partitions was set to an invalid non-positive value.".to_owned(),
-    ))?;
     let factor = usize::try_from(factor).ok().filter(|factor| *factor > 0);
     let factor = factor.ok_or((
         ErrorCode::INVALID_REPLICATION_FACTOR,
         "Replication factor must be larger than 0, or -1 to use the default value.".to_owned(),
+    ))?;
+    let count = usize::try_from(count).ok().filter(|count| *count > 0);
+    let count = count.ok_or((
+        ErrorCode::INVALID_PARTITIONS,
+        "Number of partitions was set to an invalid non-positive value.".to_owned(),
     ))?;
     check_factor(broker, factor)?;
     Ok(layout(&asked.name.0, 0, count, factor, &broker.nodes))

@@ -1,4 +1,4 @@
-//! DeleteGroups: groups without members.
+//! DeleteGroups: groups without members, each once.
 //!
 //! Versions 0 to 3. Left out: nothing.
 
@@ -8,15 +8,18 @@ use crate::broker::call::{Answer, Call};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::delete_groups_response::DeletableGroupResult;
 use millstream_protocol::messages::{DeleteGroupsRequest, DeleteGroupsResponse, GroupId};
+use std::collections::BTreeSet;
 
 pub(super) struct DeleteGroups;
 
 impl Handler for DeleteGroups {
     type Request = DeleteGroupsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: DeleteGroupsRequest) -> Answer<DeleteGroupsResponse> {
+        let mut seen = BTreeSet::new();
         let results = request
             .groups_names
             .iter()
+            .filter(|id| seen.insert(id.0.clone()))
             .map(|id| result(id, delete(broker, call, &id.0).err().unwrap_or(ErrorCode::NONE)));
         let results = results.collect();
         Answer::Reply(DeleteGroupsResponse::default().with_results(results))
@@ -27,12 +30,11 @@ impl Handler for DeleteGroups {
 }
 
 fn delete(broker: &mut Broker, call: &Call, id: &str) -> Result<(), ErrorCode> {
-    if id.is_empty() {
-        return Err(ErrorCode::GROUP_ID_NOT_FOUND);
+    if !broker.is_coordinator(call.node, id) {
+        return Err(ErrorCode::NOT_COORDINATOR);
     }
-    broker.check_group(call, id, ErrorCode::GROUP_ID_NOT_FOUND)?;
-    let is_busy = broker.groups.find(id).is_some_and(|group| !group.is_empty() || group.offsets.has_pending());
-    if is_busy {
+    let group = broker.groups.find(id).ok_or(ErrorCode::GROUP_ID_NOT_FOUND)?;
+    if !group.is_empty() || group.offsets.has_pending() {
         return Err(ErrorCode::NON_EMPTY_GROUP);
     }
     broker.drop_group(id);

@@ -11,8 +11,8 @@ use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::describe_groups_response::{DescribedGroup, DescribedGroupMember};
 use millstream_protocol::messages::{DescribeGroupsRequest, DescribeGroupsResponse, GroupId, StrBytes};
 
-/// Read, delete, describe: what everybody may do with a group, as a bit field.
-pub(super) const OPERATIONS: i32 = 0b1_0100_1000;
+/// Read, delete, describe, describe and alter its options: what everybody may do with a group, as a bit field.
+pub(super) const OPERATIONS: i32 = 0b1101_0100_1000;
 /// From this version on a group that is not there is an error.
 const NOT_FOUND_SINCE: i16 = 6;
 
@@ -26,14 +26,14 @@ impl Handler for DescribeGroups {
             if !broker.is_coordinator(call.node, &id.0) {
                 return refused(id, ErrorCode::NOT_COORDINATOR);
             }
-            let found = match broker.groups.find(&id.0) {
+            let found = match broker.groups.find(&id.0).filter(|group| group.is_shown()) {
                 None => missing(id, call.version, format!("Group {} not found.", id.0)),
                 Some(group) => group.classic().map_or_else(
                     || missing(id, call.version, format!("Group {} is not a classic group.", id.0)),
                     describe,
                 ),
             };
-            found.with_authorized_operations(operations)
+            if found.error_code == 0 { found.with_authorized_operations(operations) } else { found }
         });
         Answer::Reply(DescribeGroupsResponse::default().with_groups(groups.collect()))
     }

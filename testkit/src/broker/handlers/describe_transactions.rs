@@ -1,17 +1,18 @@
-//! DescribeTransactions: state, holder, partitions. The offsets topic, which Kafka lists among the partitions, is not there.
+//! DescribeTransactions: state, holder, partitions, among them those of the offsets topic that the transaction's groups have.
 //!
 //! Version 0. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
+use crate::broker::topics::PartitionKey;
 use crate::broker::transactions::transaction::Transaction;
 use millstream_protocol::messages::describe_transactions_response::{TopicData, TransactionState};
 use millstream_protocol::messages::{
     DescribeTransactionsRequest, DescribeTransactionsResponse, ProducerId, StrBytes, TopicName, TransactionalId,
 };
 use millstream_protocol::{ErrorCode, Timestamp};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct DescribeTransactions;
 
@@ -48,7 +49,9 @@ fn refused(id: &TransactionalId, code: ErrorCode) -> TransactionState {
 }
 fn describe(broker: &Broker, id: &TransactionalId, transaction: &Transaction) -> TransactionState {
     let mut topics: BTreeMap<StrBytes, Vec<i32>> = BTreeMap::new();
-    for (topic, partition) in &transaction.partitions {
+    let of_groups: BTreeSet<PartitionKey> =
+        transaction.groups.iter().filter_map(|group| broker.group_partition(group)).collect();
+    for (topic, partition) in transaction.partitions.union(&of_groups) {
         if let Some(name) = broker.topics.name_of(*topic) {
             topics.entry(name.clone()).or_default().push(*partition);
         }

@@ -1,6 +1,6 @@
 //! FindCoordinator: single and batched, for groups (0) and transactional ids (1).
 //!
-//! Versions 0 to 6. Left out: share groups (2).
+//! Versions 0 to 6. Left out: share groups (2), whose keys are refused as Kafka refuses malformed ones.
 
 use super::Handler;
 use crate::broker::Broker;
@@ -10,15 +10,18 @@ use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::find_coordinator_response::Coordinator;
 use millstream_protocol::messages::{BrokerId, FindCoordinatorRequest, FindCoordinatorResponse, StrBytes};
 
+/// From this version on several keys come in one request.
+const BATCHED_SINCE: i16 = 4;
 const GROUP: i8 = 0;
 const TRANSACTION: i8 = 1;
+const SHARE: i8 = 2;
 
 pub(super) struct FindCoordinator;
 
 impl Handler for FindCoordinator {
     type Request = FindCoordinatorRequest;
     fn handle(broker: &mut Broker, call: &Call, request: FindCoordinatorRequest) -> Answer<FindCoordinatorResponse> {
-        Answer::Reply(if call.version >= 4 {
+        Answer::Reply(if call.version >= BATCHED_SINCE {
             let found = request.coordinator_keys.iter().map(|key| find(broker, call, key, request.key_type)).collect();
             FindCoordinatorResponse::default().with_coordinators(found)
         } else {
@@ -41,6 +44,10 @@ fn find(broker: &mut Broker, call: &Call, key: &StrBytes, key_type: i8) -> Coord
     let topic = match key_type {
         GROUP => OFFSETS_TOPIC,
         TRANSACTION => TRANSACTIONS_TOPIC,
+        // Kafka gives no reason here, but when it answers for one key.
+        SHARE if call.version >= BATCHED_SINCE => {
+            return failed(key, ErrorCode::INVALID_REQUEST).with_error_message(Some(StrBytes::new()));
+        }
         _ => return failed(key, ErrorCode::INVALID_REQUEST),
     };
     broker.ensure_internal(topic);

@@ -15,8 +15,14 @@ pub(super) struct LeaveGroup;
 impl Handler for LeaveGroup {
     type Request = LeaveGroupRequest;
     fn handle(broker: &mut Broker, call: &Call, request: LeaveGroupRequest) -> Answer<LeaveGroupResponse> {
-        if let Err(code) = broker.check_group(call, &request.group_id.0, ErrorCode::UNKNOWN_MEMBER_ID) {
-            return Answer::Reply(Self::refuse(&request, code));
+        match broker.check_group(call, &request.group_id.0, ErrorCode::UNKNOWN_MEMBER_ID) {
+            // In a group that is not there nobody is a member.
+            Err(code @ ErrorCode::UNKNOWN_MEMBER_ID) if call.version >= 3 => {
+                let members = request.members.iter().map(|member| answer(member, code.get())).collect();
+                return Answer::Reply(LeaveGroupResponse::default().with_members(members));
+            }
+            Err(code) => return Answer::Reply(Self::refuse(&request, code)),
+            Ok(()) => {}
         }
         if call.version < 3 {
             let code = leave(broker, &request, &request.member_id, None);

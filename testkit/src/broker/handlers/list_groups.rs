@@ -19,7 +19,8 @@ impl Handler for ListGroups {
             filter.is_empty() || filter.iter().any(|each| each.eq_ignore_ascii_case(value))
         };
         let is_wanted = |group: &&Group| {
-            broker.is_coordinator(call.node, &group.id)
+            group.is_shown()
+                && broker.is_coordinator(call.node, &group.id)
                 && is_in(&request.states_filter, group.state_name())
                 && is_in(&request.types_filter, group.type_name())
         };

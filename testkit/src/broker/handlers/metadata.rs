@@ -76,14 +76,14 @@ fn find(
         } else {
             ErrorCode::INVALID_TOPIC_EXCEPTION
         };
-        return failed(asked, code);
+        return failed_with(asked, code, operations);
     }
     match broker.create_when_used(&name) {
         Ok(()) => broker.topics.find(&name).map_or_else(
-            || failed(asked, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
+            || failed_with(asked, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, operations),
             |topic| describe_topic(broker, topic, operations),
         ),
-        Err(code) => failed(asked, code),
+        Err(code) => failed_with(asked, code, operations),
     }
 }
 fn failed(asked: &MetadataRequestTopic, code: ErrorCode) -> MetadataResponseTopic {
@@ -91,6 +91,10 @@ fn failed(asked: &MetadataRequestTopic, code: ErrorCode) -> MetadataResponseTopi
         .with_name(asked.name.clone())
         .with_topic_id(asked.topic_id)
         .with_error_code(code.get())
+}
+/// A topic that is asked for by its name may be made, written and so on, whether there is one or not.
+fn failed_with(asked: &MetadataRequestTopic, code: ErrorCode, operations: bool) -> MetadataResponseTopic {
+    failed(asked, code).with_topic_authorized_operations(if operations { TOPIC_OPERATIONS } else { i32::MIN })
 }
 fn describe_node(node: &Node, listener: ListenerId) -> MetadataResponseBroker {
     MetadataResponseBroker::default()

@@ -5,7 +5,7 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::committing::{CONSUMERS_SINCE, Committer, Position, TopicRef};
+use crate::broker::groups::committing::{Committer, Position, TopicRef};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_commit_response::{OffsetCommitResponsePartition, OffsetCommitResponseTopic};
@@ -25,11 +25,10 @@ impl Handler for OffsetCommit {
             instance_id: request.group_instance_id.as_deref(),
             epoch: request.generation_id_or_member_epoch,
             producer: None,
+            version: call.version,
         };
-        if let Err(code) = broker.check_committer(call, &by) {
-            return Answer::Reply(Self::refuse(&request, in_version(code, call.version)));
-        }
-        let mut codes = broker.commit(&by, positions(&request, call.version)).into_iter();
+        let admit = |broker: &mut Broker| broker.check_committer(call, &by);
+        let mut codes = broker.commit(&by, positions(&request, call.version), admit).into_iter();
         Answer::Reply(answer(&request, || codes.next().unwrap_or(ErrorCode::UNKNOWN_SERVER_ERROR)))
     }
     fn refuse(request: &OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse {
@@ -37,13 +36,6 @@ impl Handler for OffsetCommit {
     }
 }
 
-// Who cannot know the new protocol's codes gets the nearest that it knows.
-fn in_version(code: ErrorCode, version: i16) -> ErrorCode {
-    match code {
-        ErrorCode::STALE_MEMBER_EPOCH if version < CONSUMERS_SINCE => ErrorCode::UNSUPPORTED_VERSION,
-        code => code,
-    }
-}
 fn positions(request: &OffsetCommitRequest, version: i16) -> Vec<Position> {
     let retention_ms = Some(request.retention_time_ms).filter(|ms| *ms >= 0);
     let topics =

@@ -18,14 +18,12 @@ impl Handler for OffsetDelete {
     type Request = OffsetDeleteRequest;
     fn handle(broker: &mut Broker, call: &Call, request: OffsetDeleteRequest) -> Answer<OffsetDeleteResponse> {
         let id = &request.group_id.0;
+        let keys: Vec<OffsetKey> = request.topics.iter().flat_map(keys).filter(|key| has(broker, key)).collect();
         if let Err(code) = check(broker, call, id) {
             return Answer::Reply(Self::refuse(&request, code));
         }
-        let group = broker.groups.entry(id, broker.now);
-        let before = group.offsets.keys();
-        let topics = request.topics.iter().map(|topic| delete(group, topic)).collect();
-        let after = group.offsets.keys();
-        let gone: Vec<OffsetKey> = before.into_iter().filter(|key| !after.contains(key)).collect();
+        let topics = request.topics.iter().map(|topic| answer(topic, codes(broker, id, topic))).collect();
+        let gone = broker.groups.find_mut(id).map(|group| remove(group, &keys)).unwrap_or_default();
         broker.write_positions_end(id, &gone);
         Answer::Reply(OffsetDeleteResponse::default().with_topics(topics))
     }
@@ -42,17 +40,40 @@ fn check(broker: &Broker, call: &Call, id: &str) -> Result<(), ErrorCode> {
         _ => Ok(()),
     }
 }
-fn delete(group: &mut Group, topic: &OffsetDeleteRequestTopic) -> OffsetDeleteResponseTopic {
-    let code = if is_subscribed(group, &topic.name.0) { ErrorCode::GROUP_SUBSCRIBED_TO_TOPIC } else { ErrorCode::NONE };
-    let partitions = topic.partitions.iter().map(|partition| {
-        if !code.is_error() {
-            group.offsets.remove(&(topic.name.0.clone(), partition.partition_index));
-        }
+fn keys(topic: &OffsetDeleteRequestTopic) -> impl Iterator<Item = OffsetKey> {
+    topic.partitions.iter().map(|partition| (topic.name.0.clone(), partition.partition_index))
+}
+fn has(broker: &Broker, (topic, partition): &OffsetKey) -> bool {
+    broker.topics.find(topic).is_some_and(|topic| topic.partition(*partition).is_some())
+}
+fn codes(broker: &Broker, id: &str, topic: &OffsetDeleteRequestTopic) -> Vec<ErrorCode> {
+    let is_subscribed = broker.groups.find(id).is_some_and(|group| is_subscribed(group, &topic.name.0));
+    let code = |key: OffsetKey| match (has(broker, &key), is_subscribed) {
+        (false, _) => ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+        (true, true) => ErrorCode::GROUP_SUBSCRIBED_TO_TOPIC,
+        (true, false) => ErrorCode::NONE,
+    };
+    keys(topic).map(code).collect()
+}
+fn answer(topic: &OffsetDeleteRequestTopic, codes: Vec<ErrorCode>) -> OffsetDeleteResponseTopic {
+    let partitions = topic.partitions.iter().zip(codes).map(|(partition, code)| {
         OffsetDeleteResponsePartition::default()
             .with_partition_index(partition.partition_index)
             .with_error_code(code.get())
     });
     OffsetDeleteResponseTopic::default().with_name(topic.name.clone()).with_partitions(partitions.collect())
+}
+/// Removes positions of topics that nobody is subscribed to; gives those that there were.
+fn remove(group: &mut Group, keys: &[OffsetKey]) -> Vec<OffsetKey> {
+    let free: Vec<&OffsetKey> = keys.iter().filter(|(topic, _)| !is_subscribed(group, topic)).collect();
+    let mut gone = Vec::new();
+    for key in free {
+        if group.offsets.find(key).is_some() {
+            group.offsets.remove(key);
+            gone.push(key.clone());
+        }
+    }
+    gone
 }
 fn is_subscribed(group: &Group, topic: &str) -> bool {
     match &group.body {

@@ -126,6 +126,9 @@ fn write(
     check_replicas(broker, request, key)?;
     let now = broker.now.as_millis();
     let batch = accept(batch, call.version, now, &rules, &mut Decompressor::new())?.apart_from(|| size(request));
+    if adds_partitions(broker, call) {
+        check_first_sequence(broker, &batch, key)?;
+    }
     let append_time = rules.has_append_time().then_some(now);
     let count = batch.next_offset() - batch.base_offset;
     let appended = broker.append(key, batch, append_time).map_err(Refusal::of_log)?;
@@ -149,6 +152,18 @@ fn check_replicas(broker: &Broker, request: &ProduceRequest, key: PartitionKey) 
     let has_enough = partition.isr.len() >= partition.least_isr(topic.min_isr());
     if has_enough { Ok(()) } else { Err(Refusal::of_log(ErrorCode::NOT_ENOUGH_REPLICAS)) }
 }
+fn adds_partitions(broker: &Broker, call: &Call) -> bool {
+    call.version >= ADDS_SINCE && broker.features.transaction_version() >= 2
+}
+/// Who is not known to a partition begins with sequence zero there, if its writing adds the partition (KIP-890's second part).
+fn check_first_sequence(broker: &Broker, batch: &Batch, key: PartitionKey) -> Result<(), Refusal> {
+    let partition = broker.topics.find_id(key.0).and_then(|topic| topic.partition(key.1));
+    let is_known = partition.is_none_or(|partition| partition.log.producers.find(batch.producer_id).is_some());
+    if is_known || !batch.is_transactional() || batch.base_sequence == 0 {
+        return Ok(());
+    }
+    Err(Refusal::of_log(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER))
+}
 fn admit(
     broker: &mut Broker,
     call: &Call,
@@ -158,7 +173,7 @@ fn admit(
 ) -> Result<(), Refusal> {
     let id = request.transactional_id.as_deref().ok_or(ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED)?;
     let identity = Identity { id: batch.producer_id, epoch: batch.producer_epoch };
-    let adds = call.version >= ADDS_SINCE && broker.features.transaction_version() >= 2;
+    let adds = adds_partitions(broker, call);
     broker.admit_transactional(id, identity, key, adds).map_err(|code| match code {
         ErrorCode::PRODUCER_FENCED => ErrorCode::INVALID_PRODUCER_EPOCH.into(),
         ErrorCode::CONCURRENT_TRANSACTIONS if call.version < ADDS_SINCE => ErrorCode::NOT_ENOUGH_REPLICAS.into(),

@@ -18,6 +18,8 @@ use millstream_protocol::messages::{StrBytes, TxnOffsetCommitRequest, TxnOffsetC
 
 /// From this version on topics have ids instead of names (KIP-1319).
 const IDS_SINCE: i16 = 6;
+/// From this version on clients know TRANSACTION_ABORTABLE (KIP-890).
+const ABORTABLE_SINCE: i16 = 4;
 /// From this version on the commit adds its group.
 const ADDS_SINCE: i16 = 5;
 /// From this version on the consumer says who it is (KIP-447).
@@ -35,11 +37,16 @@ impl Handler for TxnOffsetCommit {
             instance_id: request.group_instance_id.as_deref().filter(|_| names_member),
             epoch: if names_member { request.generation_id_or_member_epoch } else { -1 },
             producer: Some((request.producer_id.0, request.producer_epoch)),
+            version: call.version,
         };
-        if let Err(code) = admit(broker, call, &request).and_then(|()| broker.check_committer(call, &by)) {
-            return Answer::Reply(Self::refuse(&request, code));
-        }
-        let mut codes = broker.commit(&by, positions(&request, call.version)).into_iter();
+        let admit = |broker: &mut Broker| {
+            if by.group.0.is_empty() {
+                return Err(ErrorCode::INVALID_GROUP_ID);
+            }
+            admit(broker, call, &request)?;
+            broker.check_committer(call, &by).map_err(in_transaction)
+        };
+        let mut codes = broker.commit(&by, positions(&request, call.version), admit).into_iter();
         Answer::Reply(answer(&request, || codes.next().unwrap_or(ErrorCode::UNKNOWN_SERVER_ERROR)))
     }
     fn refuse(request: &TxnOffsetCommitRequest, code: ErrorCode) -> TxnOffsetCommitResponse {
@@ -56,13 +63,27 @@ fn admit(broker: &mut Broker, call: &Call, request: &TxnOffsetCommitRequest) -> 
         false => check_added(broker, id, identity, group),
     };
     // This API has always had the older name for it.
-    admitted.map_err(|code| if code == ErrorCode::PRODUCER_FENCED { ErrorCode::INVALID_PRODUCER_EPOCH } else { code })
+    admitted.map_err(|code| match code {
+        ErrorCode::PRODUCER_FENCED => ErrorCode::INVALID_PRODUCER_EPOCH,
+        ErrorCode::INVALID_TXN_STATE if call.version >= ABORTABLE_SINCE => ErrorCode::TRANSACTION_ABORTABLE,
+        code => code,
+    })
 }
 fn check_added(broker: &mut Broker, id: &str, identity: Identity, group: &StrBytes) -> Result<(), ErrorCode> {
-    let transaction = broker.transactions.find_mut(id)?;
+    let transaction = broker.transactions.find(id).ok_or(ErrorCode::INVALID_PRODUCER_ID_MAPPING)?;
     transaction.check(identity)?;
-    let is_open = matches!(transaction.state, State::Ongoing { .. }) && transaction.groups.contains(group);
-    if is_open { Ok(()) } else { Err(ErrorCode::INVALID_TXN_STATE) }
+    // What Kafka adds is the partition of `__consumer_offsets`, which groups share.
+    let partition = broker.group_partition(group);
+    let is_added = transaction.groups.iter().any(|added| broker.group_partition(added) == partition);
+    if !is_added || !matches!(transaction.state, State::Ongoing { .. }) {
+        return Err(ErrorCode::INVALID_TXN_STATE);
+    }
+    broker.transactions.find_mut(id)?.groups.insert(group.clone());
+    Ok(())
+}
+// This API has always had the older name for it.
+fn in_transaction(code: ErrorCode) -> ErrorCode {
+    if code == ErrorCode::STALE_MEMBER_EPOCH { ErrorCode::ILLEGAL_GENERATION } else { code }
 }
 fn positions(request: &TxnOffsetCommitRequest, version: i16) -> Vec<Position> {
     let topics =

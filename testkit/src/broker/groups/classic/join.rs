@@ -53,6 +53,7 @@ impl ClassicGroup {
             Ok(()) => self.join_with_id(joining, rules),
         }
         self.try_complete_join(rules);
+        self.expire_join(rules);
     }
     fn admit(&self, joining: &Joining, rules: &Rules) -> Result<(), ErrorCode> {
         let is_member = self.members.contains_key(joining.member_id.as_bytes());
@@ -66,8 +67,8 @@ impl ClassicGroup {
         if joining.protocol_type.is_empty() || joining.protocols.is_empty() {
             return false;
         }
-        let others = || self.members.values().filter(|member| member.id != joining.member_id);
-        let is_common = |name: &str| others().all(|member| member.supports(name));
+        // What the member itself said last counts, too.
+        let is_common = |name: &str| self.members.values().all(|member| member.supports(name));
         self.members.is_empty()
             || self.protocol_type.as_ref() == Some(&joining.protocol_type)
                 && joining.protocols.iter().any(|(name, _)| is_common(name))
@@ -121,7 +122,9 @@ impl ClassicGroup {
     fn update(&mut self, id: &StrBytes, joining: Joining, rules: &Rules) {
         let Some(old) = self.members.remove(id) else { return };
         let (held_join, held_sync, assignment) = (old.awaiting_join, old.awaiting_sync, old.assignment);
-        let member = Member { assignment, ..joining.into_member(id.clone(), rules) };
+        // Whoever was static stays so, whatever it says now.
+        let instance_id = old.instance_id;
+        let member = Member { assignment, instance_id, ..joining.into_member(id.clone(), rules) };
         self.members.insert(id.clone(), member);
         // A client that asks again has given up on its first call; it is answered all the same, so that its connection goes on.
         if let Some(call) = held_join {
@@ -184,12 +187,12 @@ impl ClassicGroup {
     pub(super) fn prepare_rebalance(&mut self, rules: &Rules) {
         match self.state {
             State::PreparingRebalance { .. } => return,
-            State::Empty if rules.initial_delay > Duration::ZERO => self.delay_first(rules),
+            State::Empty => self.delay_first(rules),
             State::CompletingRebalance => {
                 self.drop_assignments();
                 self.await_members(rules);
             }
-            State::Empty | State::Stable => self.await_members(rules),
+            State::Stable => self.await_members(rules),
         }
         self.sync_until = None;
     }
@@ -234,7 +237,6 @@ impl ClassicGroup {
         }
     }
     fn complete_join(&mut self, rules: &Rules) {
-        self.pending.clear();
         // A static member that has not come back keeps its place until its session ends.
         let gone = |member: &Member| member.awaiting_join.is_none() && !member.is_static();
         self.members.retain(|_, member| !gone(member));
@@ -244,6 +246,7 @@ impl ClassicGroup {
         self.generation += 1;
         self.elect_leader();
         self.protocol = self.select_protocol();
+        self.subscribed = self.read_subscriptions();
         if self.members.is_empty() {
             self.state = State::Empty;
             return;

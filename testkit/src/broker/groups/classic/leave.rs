@@ -36,11 +36,9 @@ impl ClassicGroup {
             self.leader = self.members.keys().next().cloned();
         }
         if let Some(call) = member.awaiting_join {
-            self.refuse_join(call, ErrorCode::UNKNOWN_MEMBER_ID, id.clone());
+            self.refuse_join(call, ErrorCode::UNKNOWN_MEMBER_ID, StrBytes::new());
         }
-        if let Some(call) = member.awaiting_sync {
-            self.refuse_sync(call, ErrorCode::UNKNOWN_MEMBER_ID);
-        }
+        // Whoever waits for its assignment is never answered, as in Kafka.
         if matches!(self.state, State::Stable | State::CompletingRebalance) {
             self.prepare_rebalance(rules);
         }

@@ -16,17 +16,22 @@ mod leave;
 pub(crate) mod member;
 mod sync;
 
+use super::committing::Committer;
 use super::embedded::Subscription;
 use crate::broker::call::Call;
+use crate::broker::java_hash::string_hash;
+use crate::broker::java_order::in_map_order;
 use bytes::Bytes;
 use member::Member;
 use millstream_protocol::messages::join_group_response::JoinGroupResponseMember;
 use millstream_protocol::messages::{JoinGroupResponse, StrBytes, SyncGroupResponse};
 use millstream_protocol::{ErrorCode, Timestamp};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 const NO_NAME_SINCE: i16 = 7;
+/// What consumers call their protocol.
+const CONSUMER: &str = "consumer";
 
 /// What the broker's options say about groups.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +98,8 @@ pub(crate) struct ClassicGroup {
     pub(crate) pending: BTreeMap<StrBytes, Timestamp>,
     /// When members that have not asked for their assignment are dropped.
     pub(super) sync_until: Option<Timestamp>,
+    /// The topics of this generation's subscriptions, if these can be read.
+    pub(super) subscribed: Option<BTreeSet<StrBytes>>,
     replies: Vec<GroupReply>,
 }
 
@@ -108,6 +115,7 @@ impl ClassicGroup {
             members: BTreeMap::new(),
             pending: BTreeMap::new(),
             sync_until: None,
+            subscribed: None,
             replies: Vec::new(),
         }
     }
@@ -150,13 +158,9 @@ impl ClassicGroup {
         if generation == self.generation { Ok(()) } else { Err(ErrorCode::ILLEGAL_GENERATION) }
     }
     /// Whether these offsets may be committed (OffsetCommit, TxnOffsetCommit).
-    pub(crate) fn check_commit(
-        &self,
-        member_id: &str,
-        instance_id: Option<&str>,
-        generation: i32,
-        is_transactional: bool,
-    ) -> Result<(), ErrorCode> {
+    pub(crate) fn check_commit(&self, by: &Committer<'_>) -> Result<(), ErrorCode> {
+        let Committer { member_id, instance_id, epoch: generation, .. } = *by;
+        let is_transactional = by.producer.is_some();
         if generation < 0 && self.state == State::Empty {
             return Ok(());
         }
@@ -171,19 +175,23 @@ impl ClassicGroup {
     pub(crate) fn find_static(&self, instance_id: &str) -> Option<&Member> {
         self.members.values().find(|member| member.instance_id.as_deref() == Some(instance_id))
     }
-    /// Whether a member is subscribed to a topic; a subscription that cannot be read may be to any.
+    /// Whether this generation's members are subscribed to a topic; subscriptions that cannot be read may be to any.
     pub(crate) fn is_subscribed(&self, topic: &str) -> bool {
+        self.protocol_type.as_deref() == Some(CONSUMER)
+            && self.subscribed.as_ref().is_none_or(|topics| topics.contains(topic.as_bytes()))
+    }
+    fn read_subscriptions(&self) -> Option<BTreeSet<StrBytes>> {
         let protocol = self.protocol.as_deref().unwrap_or_default();
-        self.members.values().any(|member| {
-            let subscription = Subscription::read(&member.metadata(protocol));
-            subscription.is_none_or(|subscription| subscription.topics.iter().any(|name| name.as_str() == topic))
-        })
+        let read = self.members.values().map(|member| Subscription::read(&member.metadata(protocol)));
+        read.map(|read| Some(read?.topics))
+            .collect::<Option<Vec<_>>>()
+            .map(|topics| topics.into_iter().flatten().collect())
     }
     pub(crate) fn is_leader(&self, member_id: &str) -> bool {
         self.leader.as_deref() == Some(member_id)
     }
 
-    /// The assignor that all members know and most of them prefer.
+    /// The assignor that all members know and most of them prefer; of several the one that is first in Kafka's table.
     pub(crate) fn select_protocol(&self) -> Option<StrBytes> {
         let is_common = |name: &str| self.members.values().all(|member| member.supports(name));
         let mut votes: BTreeMap<StrBytes, usize> = BTreeMap::new();
@@ -192,7 +200,9 @@ impl ClassicGroup {
                 *votes.entry(name.clone()).or_default() += 1;
             }
         }
-        votes.into_iter().max_by_key(|(_, count)| *count).map(|(name, _)| name)
+        let most = votes.values().max().copied()?;
+        let votes = in_map_order(votes.into_iter().collect(), |(name, _)| string_hash(name));
+        votes.into_iter().find(|(_, count)| *count == most).map(|(name, _)| name)
     }
     pub(super) fn max_rebalance_timeout(&self) -> Duration {
         self.members.values().map(|member| member.rebalance_timeout).max().unwrap_or_default()

@@ -144,7 +144,7 @@ impl ConsumerGroup {
         }
         let id = self.classic_sender(&joining, ctx.now).map_err(refused)?;
         let is_changed = self.take_over_classic(&id, &joining, &subscription, ctx);
-        self.refresh_epoch(is_changed || self.is_fresh(), ctx);
+        self.refresh_epoch(is_changed, ctx);
         self.refresh_target(ctx);
         let member = self.members.get(&id);
         // What it owned in another generation it owns no more.

@@ -64,7 +64,7 @@ impl ConsumerGroup {
         self.admit(&beat.claim(), ctx)?;
         let before = self.members.get(&beat.member_id).map(Member::assignment).unwrap_or_default();
         let is_changed = self.update(beat, ctx);
-        self.refresh_epoch(is_changed || self.is_fresh(), ctx);
+        self.refresh_epoch(is_changed, ctx);
         self.refresh_target(ctx);
         self.reconcile(&beat.member_id, beat.owned.as_ref(), ctx);
         self.resolve_regexes(ctx);

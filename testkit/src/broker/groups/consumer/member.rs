@@ -116,6 +116,14 @@ impl Member {
             })
         })
     }
+    /// What it has, what it has not said it gave up included: as administrators see it.
+    pub(crate) fn holds(&self) -> Assignment {
+        let mut holds = self.assignment();
+        for (topic, partitions) in &self.revoking {
+            holds.entry(*topic).or_default().extend(partitions.keys().copied());
+        }
+        holds
+    }
     /// What it may use.
     pub(crate) fn assignment(&self) -> Assignment {
         self.assigned.iter().map(|(topic, given)| (*topic, given.keys().copied().collect())).collect()

@@ -53,12 +53,12 @@ impl ConsumerGroup {
                 self.members.insert(claim.id.clone(), member);
                 Ok(true)
             }
-            Some(holder) if holder.id == *claim.id => Ok(false),
             Some(holder) if holder.epoch == AWAY => {
                 let old_id = holder.id.clone();
                 self.replace(&old_id, claim.id, now);
                 Ok(false)
             }
+            // Also of the holder itself: it does not say that it is the one.
             Some(holder) => {
                 let sentence = format!(
                     "Static member {} with instance id {instance_id} cannot join the group because the instance id is owned by {} member.",

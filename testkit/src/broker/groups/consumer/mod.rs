@@ -23,6 +23,7 @@ mod reconcile;
 mod subscriptions;
 mod target;
 
+use super::committing::{CONSUMERS_SINCE, Committer};
 use super::settings::{ConsumerSettings, Timing};
 use crate::broker::java_hash::{string_hash, uuid_hash};
 use crate::broker::topics::Topics;
@@ -108,10 +109,6 @@ impl ConsumerGroup {
             parts.into_iter().map(i64::from).fold(hash, mix)
         })
     }
-    /// Whether nobody has ever joined.
-    pub(super) fn is_fresh(&self) -> bool {
-        self.epoch == 1
-    }
     pub(crate) fn state(&self) -> State {
         if self.members.is_empty() {
             State::Empty
@@ -161,13 +158,9 @@ impl ConsumerGroup {
         check_epoch(member, epoch)
     }
     /// Whether these offsets may be committed (OffsetCommit, TxnOffsetCommit).
-    pub(crate) fn check_commit(
-        &self,
-        member_id: &str,
-        instance_id: Option<&str>,
-        epoch: i32,
-        is_transactional: bool,
-    ) -> Result<(), ErrorCode> {
+    pub(crate) fn check_commit(&self, by: &Committer<'_>) -> Result<(), ErrorCode> {
+        let Committer { member_id, instance_id, epoch, .. } = *by;
+        let is_transactional = by.producer.is_some();
         // Without members, or for whoever is none, an administrator may.
         if epoch < 0 && self.members.is_empty() {
             return Ok(());
@@ -178,6 +171,9 @@ impl ConsumerGroup {
         let member = self.members.get(member_id.as_bytes()).ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?;
         if member.classic.is_some() && instance_id.is_some_and(|id| member.instance_id.as_deref() != Some(id)) {
             return Err(ErrorCode::FENCED_INSTANCE_ID);
+        }
+        if member.classic.is_none() && !is_transactional && by.version < CONSUMERS_SINCE {
+            return Err(ErrorCode::UNSUPPORTED_VERSION);
         }
         check_epoch(member, epoch)
     }

@@ -66,6 +66,9 @@ impl Broker {
     }
     /// Appends records to a group's partition, and lets its readers know.
     pub(super) fn write_records(&mut self, id: &str, records: &Records, stamp: &Stamp) {
+        if let Some(group) = self.groups.find_mut(id).filter(|_| !records.is_empty()) {
+            group.is_kept = true;
+        }
         self.write_down(OFFSETS_TOPIC, id, records, stamp);
     }
 }

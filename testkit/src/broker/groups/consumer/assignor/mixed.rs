@@ -1,8 +1,8 @@
 //! Members are subscribed to different topics: what is free goes to whoever has least, topic by topic; then partitions move from those with
 //! most to those with least, until no topic's members differ by more than one.
 
-use super::java_order::uuid_rank;
 use super::{Assignment, Subscriber, Targets, size_of};
+use crate::broker::java_order::uuid_rank;
 use millstream_protocol::messages::Uuid;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

@@ -1,14 +1,13 @@
 //! The assignors on the broker's side: for the same input they give what Kafka's give. Kafka goes through its hash tables in their order,
 //! which therefore decides who gets what; `java_order` knows it.
 
-mod java_order;
 mod mixed;
 mod range;
 mod uniform;
 
 use super::member::Assignment;
 use crate::broker::java_hash::{string_hash, uuid_hash};
-use java_order::{in_map_order, in_set_order};
+use crate::broker::java_order::{in_map_order, in_set_order};
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::{BTreeMap, BTreeSet};
 

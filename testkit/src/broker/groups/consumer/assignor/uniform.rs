@@ -1,7 +1,7 @@
 //! All members are subscribed to the same topics: each gets its share, and keeps what it has up to it.
 
-use super::java_order::in_set_order;
 use super::{Assignment, Subscriber, Targets, size_of, topics_in_order};
+use crate::broker::java_order::in_set_order;
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

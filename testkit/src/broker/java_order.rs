@@ -6,7 +6,7 @@ use millstream_protocol::messages::Uuid;
 const LEAST: u32 = 16;
 
 /// As a `HashMap` that began empty has its keys.
-pub(super) fn in_map_order<T>(items: Vec<T>, hash: impl Fn(&T) -> i32) -> Vec<T> {
+pub(crate) fn in_map_order<T>(items: Vec<T>, hash: impl Fn(&T) -> i32) -> Vec<T> {
     let mut buckets = LEAST;
     // A table doubles when it is three quarters full.
     while items.len() > usize::try_from(buckets / 4 * 3).unwrap_or(usize::MAX) {
@@ -15,7 +15,7 @@ pub(super) fn in_map_order<T>(items: Vec<T>, hash: impl Fn(&T) -> i32) -> Vec<T>
     by_bucket(items, buckets, hash)
 }
 /// As a `HashSet` that was made from a collection has its members.
-pub(super) fn in_set_order<T>(items: Vec<T>, hash: impl Fn(&T) -> i32) -> Vec<T> {
+pub(crate) fn in_set_order<T>(items: Vec<T>, hash: impl Fn(&T) -> i32) -> Vec<T> {
     let wanted = u32::try_from(items.len() * 4 / 3 + 1).unwrap_or(LEAST).max(LEAST);
     by_bucket(items, wanted.next_power_of_two(), hash)
 }
@@ -28,7 +28,7 @@ fn by_bucket<T>(mut items: Vec<T>, buckets: u32, hash: impl Fn(&T) -> i32) -> Ve
 }
 
 /// How Kafka compares ids: as two signed numbers.
-pub(super) fn uuid_rank(id: Uuid) -> (i64, i64) {
+pub(crate) fn uuid_rank(id: Uuid) -> (i64, i64) {
     let (high, low) = id.as_u64_pair();
     (high.cast_signed(), low.cast_signed())
 }
