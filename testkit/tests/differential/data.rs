@@ -267,6 +267,7 @@ fn list_offsets(pair: &mut Pair, chance: &mut Chance) {
         .with_timestamp(timestamp)
         .with_current_leader_epoch(if version >= 4 { *chance.pick(&[-1, -1, 0, 4]) } else { -1 });
     let isolation = if version >= 2 { *chance.pick(&[0, 1]) } else { 0 };
+    let now = pair.now;
     let topic = ListOffsetsTopic::default().with_name(TopicName(text(topic))).with_partitions(vec![asked]);
     let request = ListOffsetsRequest::default()
         .with_replica_id((-1).into())
@@ -278,13 +279,17 @@ fn list_offsets(pair: &mut Pair, chance: &mut Chance) {
         |_| request.clone(),
         |response, _| {
             for partition in response.topics.iter_mut().flat_map(|topic| &mut topic.partitions) {
-                // Of the log's own time.
-                if topic_has_own_time(&request) {
+                // Of the log's own time, or of a marker.
+                if topic_has_own_time(&request) || is_of_run(partition.timestamp - now) {
                     partition.timestamp = partition.timestamp.min(1);
                 }
             }
         },
     );
+}
+/// No record is given a time like this.
+fn is_of_run(since_start_ms: i64) -> bool {
+    (10..7_000_000).contains(&since_start_ms)
 }
 fn topic_has_own_time(request: &ListOffsetsRequest) -> bool {
     request.topics.iter().any(|topic| topic.name.0.as_str() == "append-time")

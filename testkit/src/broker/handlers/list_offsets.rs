@@ -131,9 +131,9 @@ fn newest(log: &Log) -> Found {
         .reduce(|newest, batch| if batch.max_timestamp > newest.max_timestamp { batch } else { newest });
     batch.and_then(|batch| record_since(batch, batch.max_timestamp, log.start())).unwrap_or(Found::NOTHING)
 }
+/// A marker has a time, too.
 fn first_since(log: &Log, timestamp: i64, isolation: Isolation) -> Found {
-    let mut candidates =
-        log.batches_below(isolation).filter(|batch| batch.max_timestamp >= timestamp && !batch.is_control());
+    let mut candidates = log.batches_below(isolation).filter(|batch| batch.max_timestamp >= timestamp);
     candidates.find_map(|batch| record_since(batch, timestamp, log.start())).unwrap_or(Found::NOTHING)
 }
 /// The first record of a batch that is not older.
