@@ -32,8 +32,10 @@ pub(super) struct Facts {
     pub(super) transactions: BTreeMap<TransactionId, Course>,
     /// Values by place: as acknowledged, as read, as in the logs at the end. More than one is a violation.
     pub(super) places: BTreeMap<TopicPartition, BTreeMap<i64, BTreeSet<Value>>>,
-    /// The places that were read.
-    pub(super) read: BTreeMap<TopicPartition, BTreeMap<i64, Value>>,
+    /// The values that were read, by whomever.
+    pub(super) read: BTreeSet<Value>,
+    /// The highest offset of each partition that was read.
+    pub(super) read_to: BTreeMap<TopicPartition, i64>,
 }
 
 impl Facts {
@@ -65,7 +67,9 @@ impl Facts {
             Event::Polled { records, .. } => {
                 for read in records {
                     self.place(&read.partition, read.offset, read.value);
-                    self.read.entry(read.partition.clone()).or_default().insert(read.offset, read.value);
+                    self.read.insert(read.value);
+                    let highest = self.read_to.entry(read.partition.clone()).or_insert(read.offset);
+                    *highest = read.offset.max(*highest);
                 }
             }
             _ => {}

@@ -2,14 +2,12 @@
 
 use super::facts::Facts;
 use super::{Checker, History, Violation};
-use std::collections::BTreeSet;
 
 pub(super) fn check(facts: &Facts, history: &History, found: &mut Vec<Violation>) {
-    let read: BTreeSet<_> = facts.read.values().flat_map(|records| records.values().copied()).collect();
-    for (value, sent) in facts.sends.iter().filter(|(value, sent)| !read.contains(value) && facts.is_durable(sent)) {
-        let highest = facts.read.get(&sent.partition).and_then(|records| records.keys().next_back());
-        let Some(highest) = highest else {
-            let is_read = facts.read.keys().any(|partition| partition.topic == sent.partition.topic);
+    let is_unread = |value| !facts.read.contains(value);
+    for (value, sent) in facts.sends.iter().filter(|(value, sent)| is_unread(value) && facts.is_durable(sent)) {
+        let Some(highest) = facts.read_to.get(&sent.partition) else {
+            let is_read = facts.read_to.keys().any(|partition| partition.topic == sent.partition.topic);
             if is_read && history.is_read_whole {
                 found.push(unseen(*value, sent));
             }
