@@ -93,6 +93,13 @@ pub enum Event {
     },
     /// The producer has at most this much memory, in bytes.
     MemoryLimit(usize),
+    /// A consumer of a process may hold so much that it has fetched and not handed out.
+    FetchLimit {
+        /// The process, as in [`Frame::client`].
+        process: ClientId,
+        /// How much.
+        bytes: usize,
+    },
     /// A transaction is to end.
     Ending {
         /// Which.

@@ -20,7 +20,7 @@
 //! | K-13 | `resolution` | a send was not resolved exactly once |
 //! | K-14 | `position` | a position went back, or a reader of committed records got one that is not |
 //! | K-15 | `hygiene` | too many requests in flight, to the wrong node, too soon, or a heartbeat too late |
-//! | K-16 | `memory` | a producer held more than it may |
+//! | K-16 | `memory` | a producer or a consumer held more than it may |
 //! | K-17 | `liveness` | after the last fault it took too long until all was read |
 //! | K-18 | `codec` | a frame cannot be read, or is written differently |
 
@@ -30,6 +30,7 @@ mod commits;
 mod consumed;
 mod cycles;
 mod facts;
+mod fetched;
 mod history;
 mod hygiene;
 mod liveness;
@@ -154,6 +155,7 @@ pub fn check_with(history: &History, policy: &Policy) -> Vec<Violation> {
     positions::check(history, &mut found);
     hygiene::check(history, policy, &mut found);
     memory::check(history, &mut found);
+    fetched::check(history, &mut found);
     liveness::check(history, policy, &mut found);
     codec::check(history, &mut found);
     found
