@@ -126,9 +126,13 @@ impl Simulation {
         drop(state);
         SimulatedProcess { world: Arc::clone(&self.world), id, bootstrap: self.bootstrap_servers() }
     }
-    /// Plants a bug in the broker.
+    /// Plants a bug.
     pub fn plant(&self, bug: Bug) {
-        self.world.lock().network.bug = Some(bug);
+        self.plant_until(bug, Duration::MAX);
+    }
+    /// Plants a bug that is mended at a time since the beginning.
+    pub fn plant_until(&self, bug: Bug, until: Duration) {
+        self.world.lock().network.plant(bug, until);
     }
     /// Lets something go wrong at a time since the beginning. What happens to processes is the caller's to do.
     pub fn inject(&self, at: Duration, fault: Fault) {
@@ -227,7 +231,10 @@ impl SimulatedProcess {
     /// What its clients run on.
     #[must_use]
     pub fn runtime(&self) -> Arc<dyn Runtime> {
-        Arc::new(SimRuntime::new(Arc::clone(&self.world), self.id))
+        let state = self.world.lock();
+        let pace = state.processes.get(&self.id).map_or(1, |process| state.network.pace(&process.host));
+        drop(state);
+        Arc::new(SimRuntime::new(Arc::clone(&self.world), self.id, pace))
     }
     /// A client of the simulated cluster in this process.
     pub fn client(&self) -> millstream_client::ClientBuilder {

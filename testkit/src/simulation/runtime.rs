@@ -24,11 +24,13 @@ pub(crate) const EPOCH_MS: i64 = 1_700_000_000_000;
 pub(crate) struct SimRuntime {
     world: Arc<World>,
     process: ProcessId,
+    /// How many times as fast as time its clock goes.
+    pace: u32,
 }
 
 impl SimRuntime {
-    pub(crate) const fn new(world: Arc<World>, process: ProcessId) -> Self {
-        Self { world, process }
+    pub(crate) const fn new(world: Arc<World>, process: ProcessId, pace: u32) -> Self {
+        Self { world, process, pace }
     }
     fn start(&self, future: BoxFuture<()>) -> io::Result<Thread> {
         let task = self.world.spawn(self.process, future).ok_or_else(dead)?;
@@ -39,7 +41,7 @@ impl SimRuntime {
 
 impl Runtime for SimRuntime {
     fn now(&self) -> Instant {
-        self.world.now()
+        self.world.now(self.pace)
     }
     fn wall_clock(&self) -> Timestamp {
         timestamp(self.world.lock().now)
@@ -48,7 +50,7 @@ impl Runtime for SimRuntime {
         self.world.lock().processes.get_mut(&self.process).map_or(0, |process| process.random.next())
     }
     fn timer(&self) -> Pin<Box<dyn Timer>> {
-        Box::pin(SimTimer { world: Arc::clone(&self.world), at: None, waiting: None })
+        Box::pin(SimTimer { world: Arc::clone(&self.world), pace: self.pace, at: None, waiting: None })
     }
     fn resolve(&self, host: &str, port: u16) -> BoxFuture<io::Result<Vec<SocketAddr>>> {
         let found = self.world.lock().network.resolve(host, port);
@@ -94,6 +96,7 @@ fn dead() -> io::Error {
 
 struct SimTimer {
     world: Arc<World>,
+    pace: u32,
     at: Option<Duration>,
     /// Where it is noted that this waits.
     waiting: Option<(Duration, u64)>,
@@ -107,7 +110,7 @@ impl SimTimer {
 }
 impl Timer for SimTimer {
     fn set(mut self: Pin<&mut Self>, at: Option<Instant>) {
-        let at = at.map(|at| self.world.time_of(at));
+        let at = at.map(|at| self.world.time_of(at, self.pace));
         if self.at != at {
             self.forget();
             self.at = at;

@@ -119,12 +119,15 @@ impl World {
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    pub(crate) fn now(&self) -> Instant {
-        self.began + self.lock().now
+    /// What a clock shows that goes so many times as fast as time.
+    pub(crate) fn now(&self, pace: u32) -> Instant {
+        self.began + self.lock().now * pace
     }
-    /// An instant as time since the beginning.
-    pub(crate) fn time_of(&self, at: Instant) -> Duration {
-        at.saturating_duration_since(self.began)
+    /// When such a clock shows an instant, in time since the beginning.
+    pub(crate) fn time_of(&self, at: Instant, pace: u32) -> Duration {
+        // Not before that: a timer that ends too soon would be set again without end.
+        let early = if pace == 1 { Duration::ZERO } else { Duration::from_nanos(1) };
+        at.saturating_duration_since(self.began) / pace + early
     }
     /// Starts a task; none if its process is dead.
     pub(crate) fn spawn(&self, process: ProcessId, future: BoxFuture<()>) -> Option<TaskId> {

@@ -1,10 +1,11 @@
 //! Each checker on a history that is right, and on the same with something wrong.
 
 use bytes::Bytes;
+use millstream_protocol::messages::fetch_response::{FetchableTopicResponse, PartitionData};
 use millstream_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use millstream_protocol::messages::{
-    FindCoordinatorRequest, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest, MetadataRequest, ProduceRequest,
-    RecordData, Request,
+    FetchRequest, FetchResponse, FindCoordinatorRequest, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest,
+    MetadataRequest, ProduceRequest, RecordData, Request,
 };
 use millstream_protocol::record::{BatchBuilder, Stamp};
 use millstream_protocol::{
@@ -306,6 +307,30 @@ fn k16_a_producer_holds_no_more_than_it_may() {
     let limited = |bytes| Told::default().then(WRITER, Event::MemoryLimit(bytes)).sent(10).sent(11);
     limited(20).passes();
     limited(19).has(Checker::K16, "memory");
+}
+
+/// An answer with one record of 100 bytes.
+fn fetched(at: u64, offset: i64) -> Frame {
+    let mut builder = BatchBuilder::new();
+    builder.append(Timestamp::from_millis(1), None, Some(&[0; 100]), &Headers::new()).expect("it is small");
+    let sealed = builder.seal(&mut Compressor::none()).expect("it is small");
+    let records = RecordData::from(vec![sealed.into_bytes(&Stamp::plain().at(offset, 0))]);
+    let data = PartitionData { records, ..PartitionData::default() };
+    let topic = FetchableTopicResponse { topic: "t".into(), partitions: vec![data], ..Default::default() };
+    let response = FetchResponse { responses: vec![topic], ..FetchResponse::default() };
+    let frame = frame::encode_response::<FetchRequest>(12, 1, &response).expect("it can be written");
+    told(at, FrameKind::Response, ApiKey::FETCH, 12, frame.payload())
+}
+
+#[test]
+fn k16_a_consumer_holds_no_more_than_it_may_and_one_batch() {
+    let limited = |bytes| {
+        let told = Told::default().then(READER, Event::FetchLimit { process: WRITER.into(), bytes });
+        told.then(OTHER, Event::Gone).frames(vec![fetched(1, 0), fetched(3, 1), fetched(4, 2)])
+    };
+    limited(400).passes();
+    limited(300).has(Checker::K16, "memory");
+    limited(300).polled(&[(0, 10)]).passes();
 }
 
 #[test]

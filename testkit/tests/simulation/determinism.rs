@@ -1,6 +1,6 @@
 //! The same seed, the same bytes: in one process, and in another.
 
-use millstream_testkit::simulation::workload::{Workload, run};
+use millstream_testkit::simulation::workload::{Case, Workload, run};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::Command;
 
@@ -23,6 +23,14 @@ fn the_same_seed_gives_the_same_request_log() {
         "the first difference: {:?}",
         one.lines().zip(other.lines()).find(|(one, other)| one != other)
     );
+}
+
+#[test]
+fn the_same_case_gives_the_same_request_log() {
+    let log = || Case::new(Workload::Exchanging, 42).run().request_log;
+    let (one, other) = (log(), log());
+    assert!(one.lines().count() > 1000, "it is worth comparing");
+    assert!(one == other);
 }
 
 #[test]

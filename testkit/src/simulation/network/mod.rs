@@ -20,6 +20,7 @@ use super::process::ProcessId;
 use super::random::Random;
 use super::trace::{Place, Trace};
 use crate::broker::{Broker, ConnectionId};
+use bugs::Planted;
 use bytes::Bytes;
 use conditions::{Conditions, Direction};
 use events::{Event, Events};
@@ -60,10 +61,8 @@ pub(crate) struct Network {
     coordinated: Vec<String>,
     /// A topic that faults make anew.
     renewed: Option<String>,
-    /// What is wrong with the broker, on purpose.
-    pub(crate) bug: Option<Bug>,
-    /// How many produce requests came.
-    produced: u64,
+    /// What is wrong on purpose.
+    planted: Planted,
     next_connection: u64,
     random: Random,
 }
@@ -116,8 +115,7 @@ impl Network {
             topics: Vec::new(),
             coordinated: Vec::new(),
             renewed: None,
-            bug: None,
-            produced: 0,
+            planted: Planted::default(),
             next_connection: 0,
             random,
         }

@@ -52,7 +52,7 @@ impl Network {
         let mut served = vec![id];
         while let Some(id) = served.pop() {
             while let Some((peer, payload)) = self.next_request(now, id) {
-                let answered = match self.bugged(payload) {
+                let answered = match self.bugged(now, id, payload) {
                     Bugged::Request(payload) => {
                         self.broker.handle(timestamp(now), &peer, &payload);
                         self.send_replies(now)
@@ -61,6 +61,7 @@ impl Network {
                         self.deliver(now, Reply { connection: peer.connection, outcome: Outcome::Frame(frame) });
                         Vec::new()
                     }
+                    Bugged::Lost => Vec::new(),
                 };
                 served.extend(answered.into_iter().filter(|other| *other != id));
             }
@@ -112,6 +113,7 @@ impl Network {
         }
     }
     fn answer(&mut self, place: Place, about: Asked, bytes: Bytes) {
+        let bytes = self.bugged_answer(place, about, bytes);
         self.trace.response(place, about, &bytes);
         self.send_answer(place, about, bytes);
     }

@@ -2,6 +2,7 @@
 //! records reads both topics.
 
 use super::producing::write;
+use super::seams::with_fetch_memory;
 use super::stage::{Life, SESSION_TIMEOUT, Scribe, Stage, pause, until_good};
 use crate::checkers::{Ended, Event, TransactionId};
 use crate::simulation::{Random, SimulatedProcess};
@@ -53,9 +54,10 @@ async fn copy(stage: Stage, mut random: Random, process: SimulatedProcess, index
         let Some(client) = until_good(&*runtime, &stage, connect).await else { return };
         let make = || client.producer().build_transactional(transactional_id(index));
         let Some(producer) = until_good(&*runtime, &stage, make).await else { return };
-        let make = || consumer(client.clone());
+        let make = || consumer(&stage, client.clone());
         let Some(consumer) = until_good(&*runtime, &stage, make).await else { return };
         let scribe = Scribe::new(&stage);
+        scribe.holds(&process);
         let life = Life(scribe.clone());
         let mut copier = Copier { scribe, process: process.clone(), producer, consumer, next: BTreeMap::new() };
         while !is_done(&stage) && copier.turn(&mut random).await.is_ok() {}
@@ -184,9 +186,8 @@ impl Copier {
 /// How long an operation may take, retries included.
 const API_TIMEOUT: Duration = Duration::from_secs(20);
 
-async fn consumer(client: Client) -> Result<Consumer, Error> {
-    client
-        .consumer()
+async fn consumer(stage: &Stage, client: Client) -> Result<Consumer, Error> {
+    with_fetch_memory(stage, client.consumer())
         .group_id(GROUP)
         .topics([INPUT])
         .isolation_level(IsolationLevel::ReadCommitted)

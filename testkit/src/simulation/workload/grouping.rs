@@ -1,7 +1,8 @@
 //! A group with churn: members come and go, are killed and stand still, while producers write; each commits what it has read.
 
 use super::producing::write;
-use super::stage::{Life, SESSION_TIMEOUT, Scribe, Stage, TROUBLE, pause, until_good};
+use super::seams::with_fetch_memory;
+use super::stage::{Life, SESSION_TIMEOUT, Scribe, Stage, pause, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
@@ -53,10 +54,11 @@ async fn be_member(
         let Some(client) = until_good(&*runtime, &stage, connect).await else { return };
         // Now and then a static member, which keeps its partitions over a restart.
         let instance = random.one_in(4).then(|| format!("member-{index}"));
-        let make = || consumer(client.clone(), instance.clone(), assignors.clone());
+        let make = || consumer(&stage, client.clone(), instance.clone(), assignors.clone());
         let Some(consumer) = until_good(&*runtime, &stage, make).await else { return };
-        let until = stage.handle.now() + random.between(Duration::from_secs(20), TROUBLE / 3);
+        let until = stage.handle.now() + random.between(Duration::from_secs(20), stage.trouble() / 3);
         let scribe = Scribe::new(&stage);
+        scribe.holds(&process);
         let life = Life(scribe.clone());
         let mut member = Member { scribe, process: process.clone(), consumer, next: BTreeMap::new() };
         while !is_done(&stage)
@@ -161,9 +163,13 @@ impl Member {
     }
 }
 
-async fn consumer(client: Client, instance: Option<String>, assignors: Vec<Assignor>) -> Result<Consumer, Error> {
-    let builder = client
-        .consumer()
+async fn consumer(
+    stage: &Stage,
+    client: Client,
+    instance: Option<String>,
+    assignors: Vec<Assignor>,
+) -> Result<Consumer, Error> {
+    let builder = with_fetch_memory(stage, client.consumer())
         .group_id(GROUP)
         .topics([TOPIC])
         .group_protocol(GroupProtocol::Classic(assignors))

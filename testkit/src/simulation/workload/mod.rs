@@ -1,18 +1,25 @@
 //! What is done in a simulation while everything goes wrong, and the judgement over it.
 
+mod case;
 mod copying;
 mod counting;
+mod exchanging;
 mod grouping;
 mod producing;
 mod reading;
 mod renewing;
+mod seams;
 mod stage;
 
-use super::{Bug, Fault, FaultCounts, Random, Schedule, Simulation, SimulationError, Targets, plan};
-use crate::checkers::{History, Policy, Violation, check_with};
-use stage::{CATCH_UP, HEALING, SESSION_TIMEOUT, Stage, TROUBLE, value_of};
+pub use case::Case;
+
+use super::{Fault, FaultCounts, Random, SimulationError, Targets, plan};
+use crate::checkers::{History, Violation};
 use std::fmt;
 use std::time::Duration;
+
+/// How long things go wrong, in simulated time.
+const TROUBLE: Duration = Duration::from_secs(600);
 
 /// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +33,12 @@ pub enum Workload {
     Grouping,
     /// A topology counts, on disks that fail.
     Counting,
+    /// Transactions read what other transactions write.
+    Exchanging,
 }
 
 impl Workload {
-    /// All there are.
+    /// What seeds stand for.
     pub const ALL: [Self; 4] = [Self::Producing, Self::Copying, Self::Grouping, Self::Counting];
 
     /// The workload that a seed stands for.
@@ -60,6 +69,12 @@ impl Workload {
                 mortal: counting::PROCESSES,
                 have_disks: true,
             },
+            Self::Exchanging => Targets {
+                nodes: 3,
+                hosts: (0..exchanging::EXCHANGERS).map(exchanging::host).chain(["reader".to_owned()]).collect(),
+                mortal: 0,
+                have_disks: false,
+            },
             Self::Grouping => Targets {
                 nodes: 3,
                 hosts: [hosts("member", grouping::MEMBERS), vec!["producer-0".to_owned(), "reader".to_owned()]]
@@ -79,6 +94,7 @@ impl Workload {
             }
             Self::Grouping => vec![grouping::GROUP.to_owned()],
             Self::Counting => vec![counting::APPLICATION.to_owned()],
+            Self::Exchanging => (0..exchanging::EXCHANGERS).map(exchanging::host).collect(),
         }
     }
     fn topics(self) -> Vec<(&'static str, i32)> {
@@ -87,6 +103,7 @@ impl Workload {
             Self::Copying => vec![(copying::INPUT, copying::PARTITIONS), (copying::OUTPUT, copying::PARTITIONS)],
             Self::Grouping => vec![(grouping::TOPIC, grouping::PARTITIONS)],
             Self::Counting => vec![(counting::INPUT, counting::PARTITIONS)],
+            Self::Exchanging => vec![(exchanging::TOPIC, exchanging::EXCHANGERS)],
         }
     }
 }
@@ -103,7 +120,7 @@ pub struct Report {
     pub violations: Vec<Violation>,
     /// Why it did not come to its end, if it did not.
     pub error: Option<SimulationError>,
-    /// What went wrong: with the numbers that [`run_with`] takes.
+    /// What was to go wrong: with the numbers that [`run_with`] takes.
     pub faults: Vec<(usize, Duration, Fault)>,
     /// How often.
     pub counts: FaultCounts,
@@ -169,91 +186,7 @@ pub fn run(workload: Workload, seed: u64) -> Report {
 /// The same, with those faults alone whose numbers are kept.
 #[must_use]
 pub fn run_with(workload: Workload, seed: u64, keeps: &dyn Fn(usize) -> bool) -> Report {
-    run_on(None, workload, seed, keeps)
-}
-
-/// Runs a workload on a broker with a bug, which is to be found.
-#[must_use]
-pub fn run_with_bug(bug: Bug, workload: Workload, seed: u64) -> Report {
-    run_on(Some(bug), workload, seed, &|_| false)
-}
-
-fn run_on(bug: Option<Bug>, workload: Workload, seed: u64, keeps: &dyn Fn(usize) -> bool) -> Report {
-    let random = Random::new(seed);
-    let schedule = plan(&mut random.fork(10), &workload.targets(), TROUBLE);
-    let faults: Vec<_> =
-        schedule.into_iter().enumerate().filter(|(number, _)| keeps(*number)).map(|(n, (at, f))| (n, at, f)).collect();
-    let simulation = Simulation::with_settings(seed, &options(&mut random.fork(11)));
-    bug.into_iter().for_each(|bug| simulation.plant(bug));
-    workload.topics().into_iter().for_each(|(topic, partitions)| simulation.create_topic(topic, partitions));
-    if workload == Workload::Counting {
-        simulation.create_topic(counting::OUTPUT, counting::PARTITIONS);
-    }
-    simulation.create_renewed_topic(renewing::TOPIC, renewing::PARTITIONS);
-    workload.coordinated().iter().for_each(|key| simulation.expose_coordinator(key));
-    let mut process_faults = Schedule::new();
-    for (_, at, fault) in &faults {
-        if fault.is_of_a_process() {
-            process_faults.push((*at, fault.clone()));
-        } else {
-            simulation.inject(*at, fault.clone());
-        }
-    }
-    let stage = Stage::new(simulation.handle(), process_faults);
-    let (own, random) = (stage.clone(), random.fork(12));
-    let main = async move {
-        match workload {
-            Workload::Producing => producing::run(own, random).await,
-            Workload::Copying => copying::run(own, random).await,
-            Workload::Grouping => grouping::run(own, random).await,
-            Workload::Counting => counting::run(own, random).await,
-        }
-    };
-    let outcome = simulation.run("main", main, TROUBLE + HEALING + CATCH_UP * 2);
-    judge(simulation, &stage, workload, seed, faults, outcome.err())
-}
-
-fn judge(
-    simulation: Simulation,
-    stage: &Stage,
-    workload: Workload,
-    seed: u64,
-    faults: Vec<(usize, Duration, Fault)>,
-    error: Option<SimulationError>,
-) -> Report {
-    let mut history = std::mem::take(&mut *stage.lock());
-    history.add_frames(simulation.take_frames());
-    for (topic, partitions) in workload.topics() {
-        let records = simulation.records(topic);
-        for partition in 0..partitions {
-            let own = records.iter().filter(|record| record.topic_partition.partition.get() == partition);
-            let values = own.filter_map(|record| Some((record.offset.get(), value_of(record.value.as_ref()?)?)));
-            history.set_log((topic, partition), values);
-        }
-    }
-    let policy = Policy { catch_up: CATCH_UP, session_timeout: SESSION_TIMEOUT, ..Policy::default() };
-    let mut violations = check_with(&history, &policy);
-    if workload == Workload::Counting {
-        let (input, output) = (simulation.records(counting::INPUT), simulation.records(counting::OUTPUT));
-        violations.extend(counting::judge(&input, &output, error.is_none()));
-    }
-    Report {
-        seed,
-        workload,
-        violations,
-        error,
-        faults,
-        counts: simulation.fault_counts(),
-        simulated: simulation.now(),
-        events: history.events().count(),
-        request_log: simulation.request_log(),
-        history,
-    }
-}
-
-/// The brokers' options: what the seed chooses.
-fn options(random: &mut Random) -> Vec<(&'static str, &'static str)> {
-    let delay = random.choose(&["0", "0", "20", "200"]).copied().unwrap_or("0");
-    let edition = random.choose(&["1", "2", "2"]).copied().unwrap_or("2");
-    vec![("millstream.transaction.marker.delay.ms", delay), ("transaction.version", edition)]
+    let schedule = plan(&mut Random::new(seed).fork(10), &workload.targets(), TROUBLE);
+    let kept = schedule.into_iter().enumerate().filter(|(number, _)| keeps(*number));
+    Case::new(workload, seed).lasting(TROUBLE).with_faults(kept.map(|(number, (at, fault))| (number, at, fault))).run()
 }

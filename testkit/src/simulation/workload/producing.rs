@@ -1,6 +1,7 @@
 //! Producers write while everything goes wrong, and one reader reads all partitions from their beginning.
 
-use super::stage::{Scribe, Stage, TROUBLE, pause, until_good};
+use super::seams::{BUFFER, buffer_memory, resolve};
+use super::stage::{Scribe, Stage, pause, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, timeout_at};
@@ -11,8 +12,8 @@ use std::time::Duration;
 pub(super) const TOPIC: &str = "written";
 pub(super) const PARTITIONS: i32 = 3;
 pub(super) const PRODUCERS: usize = 2;
-/// What a producer of these workloads may hold.
-const MEMORY: usize = 16 << 10;
+/// How many records there are in a burst, which is more than a producer may hold.
+const BURST: usize = 150;
 
 pub(super) async fn run(stage: Stage, random: Random) {
     let producers = (0..PRODUCERS).map(|index| {
@@ -53,10 +54,10 @@ async fn write_all(stage: Stage, mut random: Random, process: SimulatedProcess, 
         let connect = || process.client().request_timeout(Duration::from_secs(5)).build();
         let Some(client) = until_good(&*runtime, &stage, connect).await else { return };
         let scribe = Scribe::new(&stage);
-        let make = || producer(client.clone(), random.fork(1));
+        let make = || producer(&stage, client.clone(), random.fork(1));
         let Some(producer) = until_good(&*runtime, &stage, make).await else { return };
-        scribe.note(Event::MemoryLimit(MEMORY));
-        let until = stage.handle.now() + random.between(Duration::from_secs(20), TROUBLE / 2);
+        scribe.note(Event::MemoryLimit(BUFFER));
+        let until = stage.handle.now() + random.between(Duration::from_secs(20), stage.trouble() / 2);
         while !stage.is_over() && stage.handle.now() < until {
             step(&scribe, &producer, &mut random, &process, target).await;
             pause(&*runtime, &mut random, Duration::from_secs(3)).await;
@@ -68,13 +69,13 @@ async fn write_all(stage: Stage, mut random: Random, process: SimulatedProcess, 
     }
 }
 
-async fn producer(client: Client, mut random: Random) -> Result<Producer, Error> {
+async fn producer(stage: &Stage, client: Client, mut random: Random) -> Result<Producer, Error> {
     let compression = random.choose(&[Compression::None, Compression::Lz4]).copied().unwrap_or(Compression::None);
     client
         .producer()
         .linger(random.between(Duration::ZERO, Duration::from_millis(50)))
         .batch_size(200 + random.below(4000))
-        .buffer_memory(MEMORY)
+        .buffer_memory(buffer_memory(stage))
         .compression_type(compression)
         .delivery_timeout(random.between(Duration::from_secs(6), Duration::from_secs(40)))
         .max_in_flight_requests_per_connection(1 + random.below(5))
@@ -93,7 +94,8 @@ async fn step(
 ) {
     let runtime = process.runtime();
     let mut deliveries = Vec::new();
-    for _ in 0..1 + random.below(6) {
+    let bursts = scribe.stage.case.is_tight() && random.one_in(8);
+    for _ in 0..if bursts { BURST } else { 1 + random.below(6) } {
         let partition = i32::try_from(random.below(usize::try_from(partitions).unwrap_or(1))).unwrap_or(0);
         let place = TopicPartition::new(topic, partition);
         let (value, bytes) = scribe.send(&place, None, random.below(300));
@@ -103,8 +105,7 @@ async fn step(
         match producer.enqueue(record).await {
             Ok(delivery) => {
                 scribe.note(Event::Taken { value });
-                let scribe = scribe.clone();
-                let resolved = async move { scribe.note(outcome(value, delivery.await)) };
+                let resolved = resolve(scribe.clone(), value, delivery);
                 let (done, is_done) = tokio::sync::oneshot::channel();
                 process.spawn(async move {
                     resolved.await;

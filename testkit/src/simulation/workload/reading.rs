@@ -1,6 +1,7 @@
 //! A reader that reads all partitions of some topics from their beginning, and at last everything.
 
-use super::stage::{CATCH_UP, HEALING, Scribe, Stage, TROUBLE, until_good};
+use super::seams::with_fetch_memory;
+use super::stage::{CATCH_UP, HEALING, Scribe, Stage, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
@@ -24,7 +25,7 @@ pub(super) async fn beside(stage: &Stage, topics: &[&str], random: &Random, writ
         let _ = done.send(());
     });
     stage.all(writing).await;
-    stage.sleep_until(TROUBLE + HEALING).await;
+    stage.sleep_until(stage.trouble() + HEALING).await;
     let scribe = Scribe::new(stage);
     scribe.note(Event::Healed);
     written.send_replace(true);
@@ -59,10 +60,11 @@ impl Reader {
             let stage = self.scribe.stage.clone();
             let connect = || process.client().request_timeout(Duration::from_secs(8)).build();
             let Some(client) = until_good(&*runtime, &stage, connect).await else { return };
-            let lives = random.between(Duration::from_secs(60), TROUBLE);
+            let lives = random.between(Duration::from_secs(60), stage.trouble());
             let until = self.scribe.stage.handle.now() + lives;
-            let make = || consumer(client.clone());
+            let make = || consumer(&stage, client.clone());
             let Some(mut consumer) = until_good(&*runtime, &stage, make).await else { return };
+            self.scribe.holds(&self.process);
             if self.read(&mut consumer, until, &is_written).await {
                 return;
             }
@@ -121,9 +123,8 @@ impl Reader {
     }
 }
 
-async fn consumer(client: Client) -> Result<Consumer, Error> {
-    client
-        .consumer()
+async fn consumer(stage: &Stage, client: Client) -> Result<Consumer, Error> {
+    with_fetch_memory(stage, client.consumer())
         .isolation_level(IsolationLevel::ReadCommitted)
         .auto_offset_reset(OffsetReset::Earliest)
         .fetch_max_wait(Duration::from_secs(3))

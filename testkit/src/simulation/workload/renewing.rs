@@ -1,7 +1,7 @@
 //! A topic that is deleted and made anew now and then, one who writes to it and one who reads it. Its records are lost with it, so nobody
 //! counts them; but both go on with the new one.
 
-use super::stage::{HEALING, Stage, TROUBLE, until_good};
+use super::stage::{HEALING, Stage, until_good};
 use crate::simulation::SimulatedProcess;
 use millstream_client::runtime::{BoxFuture, Runtime, sleep_until, timeout_at};
 use millstream_client::{Client, Consumer, Error, OffsetReset, Producer, ProducerRecord};
@@ -27,7 +27,7 @@ async fn write_and_read(stage: &Stage, process: &SimulatedProcess) {
         let _ = timeout_at(&*runtime, runtime.now() + Duration::from_secs(4), consumer.poll()).await;
         sleep_until(&*runtime, runtime.now() + Duration::from_secs(4)).await;
     }
-    let until = TROUBLE + HEALING + Duration::from_secs(90);
+    let until = stage.trouble() + HEALING + Duration::from_secs(90);
     let (mut is_written, mut is_read) = (false, false);
     while stage.handle.now() < until && !(is_written && is_read) {
         is_written |= send(&producer).await.is_ok();

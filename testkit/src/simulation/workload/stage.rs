@@ -1,5 +1,6 @@
 //! What all workloads stand on: processes that are killed and start again, clients that write down what they do, and the end of a run.
 
+use super::case::Case;
 use crate::checkers::{ClientId, Event, History, Read, TransactionId, Value};
 use crate::simulation::{Fault, Handle, Random, Schedule, SimulatedProcess};
 use millstream_client::Records;
@@ -12,8 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// How long things go wrong, in simulated time.
-pub(super) const TROUBLE: Duration = Duration::from_secs(600);
 /// How long a silent member keeps its partitions. Heartbeats come every three seconds.
 pub(super) const SESSION_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long after that the last fault has healed.
@@ -33,14 +32,20 @@ pub(super) struct Stage {
     history: Arc<Mutex<History>>,
     next: Arc<AtomicU64>,
     process_faults: Arc<Schedule>,
+    pub(super) case: Arc<Case>,
 }
 
 impl Stage {
-    pub(super) fn new(handle: Handle, process_faults: Schedule) -> Self {
+    pub(super) fn new(handle: Handle, process_faults: Schedule, case: Case) -> Self {
         let process = handle.start_process("workload");
         let runtime = process.runtime();
         let next = Arc::new(AtomicU64::new(1));
-        Self { handle, runtime, process, history: Arc::default(), next, process_faults: Arc::new(process_faults) }
+        let (process_faults, case) = (Arc::new(process_faults), Arc::new(case));
+        Self { handle, runtime, process, history: Arc::default(), next, process_faults, case }
+    }
+    /// How long things go wrong.
+    pub(super) fn trouble(&self) -> Duration {
+        self.case.trouble()
     }
     /// A number that nothing else has.
     pub(super) fn number(&self) -> u64 {
@@ -71,13 +76,20 @@ impl Stage {
     }
     /// Whether it is time to end.
     pub(super) fn is_over(&self) -> bool {
-        self.handle.now() >= TROUBLE
+        self.handle.now() >= self.trouble()
     }
     /// Whether a group may stop: everything is written and it has consumed a topic to its end, or it has had its time.
     pub(super) fn is_done(&self, group: &str, topic: &str, partitions: i32) -> bool {
-        let now = self.handle.now();
-        now >= TROUBLE + HEALING + CATCH_UP
-            || (now > TROUBLE + WRITTEN && (0..partitions).all(|partition| self.is_consumed(group, topic, partition)))
+        self.has_had_its_time()
+            || (self.is_written() && (0..partitions).all(|partition| self.is_consumed(group, topic, partition)))
+    }
+    /// Whether the last record is written, or has failed.
+    pub(super) fn is_written(&self) -> bool {
+        self.handle.now() > self.trouble() + WRITTEN
+    }
+    /// Whether everything must be over by now.
+    pub(super) fn has_had_its_time(&self) -> bool {
+        self.handle.now() >= self.trouble() + HEALING + CATCH_UP
     }
     fn is_consumed(&self, group: &str, topic: &str, partition: i32) -> bool {
         self.handle.with_broker(|broker| {
@@ -165,6 +177,12 @@ impl Scribe {
     pub(super) fn note(&self, event: Event) {
         self.stage.note(self.client, event);
     }
+    /// Says what the consumer of a process may hold, where that is little.
+    pub(super) fn holds(&self, process: &SimulatedProcess) {
+        let limit = super::seams::fetch_memory(&self.stage);
+        let note = |bytes| self.note(Event::FetchLimit { process: process.number().into(), bytes });
+        limit.into_iter().for_each(note);
+    }
     /// A new value that is about to be sent, and the bytes that carry it.
     pub(super) fn send(
         &self,
@@ -223,7 +241,7 @@ pub(super) async fn until_good<T, F>(
 where
     F: Future<Output = Result<T, millstream_client::Error>> + Send,
 {
-    while stage.handle.now() < TROUBLE + HEALING + CATCH_UP {
+    while !stage.has_had_its_time() {
         match ask().await {
             Ok(answer) => return Some(answer),
             Err(error) => {

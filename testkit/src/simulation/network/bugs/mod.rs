@@ -1,75 +1,107 @@
-//! Bugs of a broker, planted on purpose: what checkers are there to find.
+//! Bugs that are planted on purpose: what checkers are there to find. Most are the brokers'; those of clients sit where a client meets the
+//! simulation: its clock here, its futures and its settings in the workloads.
+
+mod answers;
+mod batches;
+mod requests;
+
+pub(super) use requests::Bugged;
 
 use super::Network;
+use crate::broker::ConnectionId;
 use bytes::Bytes;
-use millstream_protocol::ApiKey;
-use millstream_protocol::frame::{self, Frame};
-use millstream_protocol::messages::produce_response::{PartitionProduceResponse, TopicProduceResponse};
-use millstream_protocol::messages::{ProduceRequest, ProduceResponse, RequestKind};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-/// A bug of a broker.
+/// A bug of a broker or of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bug {
-    /// Every fifth produce request is acknowledged and not written.
+    /// Every fifth produce request is acknowledged at the end of the log and not written, as where a leader that is followed by nobody falls
+    /// (K-1, K-4).
     LoseEveryFifthWrite,
-    /// Readers of committed records are served like any others.
+    /// The first batch of each log is gone once it is read, as by a cleaner that takes what is not its to take (K-1).
+    LoseFirstBatches,
+    /// Every fifth batch is taken for one that is there already (K-2).
+    TakeForDuplicates,
+    /// Batches are appended without a look at their sequence numbers: what is sent again is there again (K-3), and what overtakes stays in front
+    /// (K-7).
+    ForgetSequences,
+    /// Members of groups get other values than were written, as from a buffer that is used again too soon (K-4).
+    MixUpValues,
+    /// Readers of committed records are served like any others (K-5, K-14, and by what follows from it K-8).
     ForgetIsolation,
-    /// Commits are taken with older offsets than were asked for.
+    /// Every fifth produce request is refused for good, after it was written (K-5).
+    RefuseWhatIsWritten,
+    /// Some batches come without their records, to the reader alone: as from a follower whose log was cleaned too much (K-6).
+    SkipBatches,
+    /// Now and then a fetch is told that its offset is out of range, which it is not (K-6, K-14).
+    DenyOffsets,
+    /// Commits are taken with older offsets than were asked for, within transactions, too (K-11, K-9).
     RewindCommits,
+    /// All producers get the same id and epoch, as where a block of ids is given out twice (K-10).
+    ReuseProducerIds,
+    /// All members of a generation get what the first of them got (K-12).
+    ShareAssignments,
+    /// Markers of commits come as records (K-14).
+    ShowMarkers,
+    /// The limits of a fetch are overlooked (K-16).
+    ForgetLimits,
+    /// From some time on the reader's fetches are never answered by one node (K-17).
+    LoseFetches,
+    /// Every third answer to a heartbeat has a length in more bytes than it needs (K-18).
+    WidenLengths,
+    /// A client's: the clocks of producers go ten times as fast, so that they wait for a tenth of what they should (K-15).
+    RushClocks,
+    /// A client's: some sends are never resolved, as where a task is not woken (K-13).
+    ForgetDeliveries,
+    /// A client's: some sends are resolved twice, as where a callback is run for a batch and for its retry (K-13).
+    ResolveTwice,
+    /// A client's: producers hold more than they may (K-16).
+    HoldTooMuch,
 }
 
-/// What a request becomes.
-pub(super) enum Bugged {
-    Request(Bytes),
-    Answered(Frame),
+impl Bug {
+    /// Whether it is about what comes after the trouble, or cannot be mended on the way.
+    pub(crate) const fn is_for_good(self) -> bool {
+        matches!(self, Self::LoseFetches | Self::RushClocks | Self::LoseFirstBatches | Self::SkipBatches)
+    }
+}
+
+/// How much faster a clock goes that rushes.
+const RUSH: u32 = 10;
+
+/// The bug that is planted, and what it remembers.
+#[derive(Debug, Default)]
+pub(super) struct Planted {
+    bug: Option<Bug>,
+    until: Duration,
+    /// How often there was an occasion for it.
+    occasions: u64,
+    /// The generations that members of a group ask their assignments for.
+    generations: BTreeMap<ConnectionId, i32>,
+    /// What the first member of a generation got.
+    assignments: BTreeMap<i32, Bytes>,
+}
+
+impl Planted {
+    fn at(&self, now: Duration) -> Option<Bug> {
+        self.bug.filter(|_| now < self.until)
+    }
+    /// Whether this occasion is one in so many.
+    const fn is_one_in(&mut self, among: u64) -> bool {
+        self.occasions += 1;
+        self.occasions.is_multiple_of(among)
+    }
 }
 
 impl Network {
-    /// What becomes of a request by the bug that is planted, if any is.
-    pub(super) fn bugged(&mut self, payload: Bytes) -> Bugged {
-        self.changed(&payload).unwrap_or(Bugged::Request(payload))
+    /// Plants a bug that is mended at a time.
+    pub(crate) fn plant(&mut self, bug: Bug, until: Duration) {
+        self.planted = Planted { bug: Some(bug), until, ..Planted::default() };
     }
-    fn changed(&mut self, payload: &Bytes) -> Option<Bugged> {
-        let bug = self.bug?;
-        let header = frame::decode_request_header(payload).ok()?;
-        let (api, version, id) = (header.api(), header.version(), header.correlation_id());
-        if !matches!(api, ApiKey::PRODUCE | ApiKey::FETCH | ApiKey::OFFSET_COMMIT) {
-            return None;
-        }
-        let mut request = frame::decode_any_request(api, version, header.body_of(payload)).ok()?;
-        match (&mut request, bug) {
-            (RequestKind::Produce(request), Bug::LoseEveryFifthWrite) => {
-                self.produced += 1;
-                let is_lost = self.produced.is_multiple_of(5) && request.acks != 0;
-                let answer = is_lost.then(|| self.pretend(request))?;
-                return frame::encode_response::<ProduceRequest>(version, id, &answer).ok().map(Bugged::Answered);
-            }
-            (RequestKind::Fetch(request), Bug::ForgetIsolation) => request.isolation_level = 0,
-            (RequestKind::OffsetCommit(request), Bug::RewindCommits) => {
-                for partition in request.topics.iter_mut().flat_map(|topic| &mut topic.partitions) {
-                    partition.committed_offset = (partition.committed_offset - 7).max(0);
-                }
-            }
-            _ => return None,
-        }
-        let changed = frame::encode_any_request(version, id, header.client_id(), &request).ok()?;
-        Some(Bugged::Request(changed.payload()))
-    }
-    /// Says that all is written, at the end of the log of the first topic there is.
-    fn pretend(&self, request: &ProduceRequest) -> ProduceResponse {
-        let topic = self.topics.first().map(|(name, _)| name.clone()).unwrap_or_default();
-        let partition = |index: i32| PartitionProduceResponse {
-            index,
-            base_offset: self.broker.span(&topic, index).map_or(0, |(_, end)| end),
-            ..PartitionProduceResponse::default()
-        };
-        let responses = request.topic_data.iter().map(|data| TopicProduceResponse {
-            name: data.name.clone(),
-            topic_id: data.topic_id,
-            partition_responses: data.partition_data.iter().map(|data| partition(data.index)).collect(),
-            ..TopicProduceResponse::default()
-        });
-        ProduceResponse { responses: responses.collect(), ..ProduceResponse::default() }
+    /// How many times as fast as time the clock of a host goes.
+    pub(crate) fn pace(&self, host: &str) -> u32 {
+        if self.planted.bug == Some(Bug::RushClocks) && host.starts_with("producer") { RUSH } else { 1 }
     }
 }

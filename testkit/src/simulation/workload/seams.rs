@@ -1,0 +1,43 @@
+//! Where a client meets the simulation: what it may hold, and what its futures come to. A bug of a client that is planted sits here.
+
+use super::producing::outcome;
+use super::stage::{Scribe, Stage};
+use crate::simulation::Bug;
+use millstream_client::{ConsumerBuilder, Delivery};
+use std::future::pending;
+
+/// What a producer of these workloads may hold.
+pub(super) const BUFFER: usize = 16 << 10;
+/// What a consumer may hold where memory is short.
+const SHORT_FETCH: usize = 4 << 10;
+
+/// What a producer is told that it may hold.
+pub(super) fn buffer_memory(stage: &Stage) -> usize {
+    if stage.case.has(Bug::HoldTooMuch) { 100 * BUFFER } else { BUFFER }
+}
+
+/// Lets a consumer hold little, where memory is short.
+pub(super) fn with_fetch_memory(stage: &Stage, builder: ConsumerBuilder) -> ConsumerBuilder {
+    if stage.case.is_tight() {
+        builder.fetch_max_bytes(SHORT_FETCH).max_partition_fetch_bytes(SHORT_FETCH / 4)
+    } else {
+        builder
+    }
+}
+/// What a consumer may hold, where memory is short.
+pub(super) fn fetch_memory(stage: &Stage) -> Option<usize> {
+    stage.case.is_tight().then_some(SHORT_FETCH)
+}
+
+/// Waits for what becomes of a send and writes it down.
+pub(super) async fn resolve(scribe: Scribe, value: u64, delivery: Delivery) {
+    let is_one_in = |among: u64| value.is_multiple_of(among);
+    let resolved = outcome(value, delivery.await);
+    if scribe.stage.case.has(Bug::ForgetDeliveries) && is_one_in(16) {
+        return pending().await;
+    }
+    if scribe.stage.case.has(Bug::ResolveTwice) && is_one_in(16) {
+        scribe.note(resolved.clone());
+    }
+    scribe.note(resolved);
+}
