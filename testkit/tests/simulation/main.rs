@@ -1,5 +1,6 @@
 //! The simulator itself: it tells the same from the same seed, and its checkers find what they are there to find.
 
 mod checkers;
+mod codec;
 mod determinism;
 mod planted;
