@@ -14,6 +14,12 @@ pub(crate) fn in_map_order<T>(items: Vec<T>, hash: impl Fn(&T) -> i32) -> Vec<T>
     }
     by_bucket(items, buckets, hash)
 }
+/// As a `HashMap` that was made for as many keys has them.
+pub(crate) fn in_sized_map_order<T>(items: Vec<T>, hash: impl Fn(&T) -> i32) -> Vec<T> {
+    let wanted = u32::try_from(items.len()).unwrap_or(LEAST).next_power_of_two();
+    let is_crowded = items.len() > usize::try_from(wanted).unwrap_or(usize::MAX) * 3 / 4;
+    by_bucket(items, if is_crowded { wanted * 2 } else { wanted }, hash)
+}
 /// As a `HashSet` that was made from a collection has its members.
 pub(crate) fn in_set_order<T>(items: Vec<T>, hash: impl Fn(&T) -> i32) -> Vec<T> {
     let wanted = u32::try_from(items.len() * 4 / 3 + 1).unwrap_or(LEAST).max(LEAST);

@@ -25,6 +25,7 @@ mod settings;
 #[cfg(feature = "server")]
 mod states;
 mod steering;
+mod telemetry;
 mod timers;
 mod topics;
 mod transactions;
@@ -60,6 +61,7 @@ use producing::waits::ProduceWaits;
 use pushed::PushedLeaders;
 use quotas::Quotas;
 use security::{Gate, Security};
+use telemetry::Telemetry;
 use timers::{TimerKey, Timers};
 use topics::Topics;
 use transactions::Transactions;
@@ -77,6 +79,7 @@ pub(crate) struct Broker {
     groups: Groups,
     configs: Configs,
     quotas: Quotas,
+    telemetry: Telemetry,
     transactions: Transactions,
     fetch_sessions: FetchSessions,
     fetch_waits: FetchWaits,
@@ -106,6 +109,7 @@ impl Broker {
             groups: Groups::default(),
             configs: Configs::new(&settings),
             quotas: Quotas::default(),
+            telemetry: Telemetry::default(),
             transactions: Transactions::default(),
             fetch_sessions: FetchSessions::new(settings.max_fetch_sessions),
             fetch_waits: FetchWaits::default(),
@@ -165,6 +169,7 @@ impl Broker {
         self.drop_last_words(connection);
         self.security.forget(connection);
         self.patches.forget(connection);
+        self.telemetry.disconnected(connection);
     }
     /// When there is next something to do.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {

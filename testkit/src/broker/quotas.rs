@@ -1,6 +1,9 @@
 //! Quotas of users, clients and addresses (KIP-546): stored and told, never enforced.
 
+use super::java_hash::string_hash;
+use super::java_order::in_sized_map_order;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// Whom a quota is for: names by kind of entity, none for the default.
 pub(crate) type Entity = BTreeMap<String, Option<String>>;
@@ -18,6 +21,9 @@ const OF_CLIENTS: [&str; 4] =
 const OF_ADDRESSES: [&str; 1] = ["connection_creation_rate"];
 /// Those that are whole numbers.
 const WHOLE: [&str; 3] = ["producer_byte_rate", "consumer_byte_rate", "connection_creation_rate"];
+
+/// The greatest number of 64 bits.
+const MOST_WHOLE: f64 = 9_223_372_036_854_775_807.0;
 
 /// How one part of an entity is to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,33 +74,51 @@ pub(crate) fn check_entity(entity: &Entity) -> Result<(), String> {
     if entity.is_empty() {
         return Err("Invalid empty client quota entity".to_owned());
     }
-    if let Some(unknown) = entity.keys().find(|kind| !is_kind(kind)) {
-        return Err(format!("Unhandled client quota entity type: {unknown}"));
-    }
-    if entity.values().flatten().any(String::is_empty) {
-        let kind = entity.iter().find(|(_, name)| name.as_deref() == Some("")).map(|(kind, _)| kind.as_str());
-        return Err(format!("Empty {} not supported", kind.unwrap_or_default()));
+    for (kind, name) in in_java_order(entity.iter().collect(), |(kind, _)| kind) {
+        match name.as_deref() {
+            _ if !is_kind(kind) => return Err(format!("Unhandled client quota entity type: {kind}")),
+            Some("") => return Err(format!("Empty {kind} not supported")),
+            _ => {}
+        }
     }
     if entity.contains_key(ADDRESS) && entity.len() > 1 {
         return Err(
             "Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId".to_owned()
         );
     }
-    Ok(())
+    match entity.get(ADDRESS) {
+        // Names of hosts are not looked up.
+        Some(Some(address)) if address.parse::<IpAddr>().is_err() && address != "localhost" => {
+            Err(format!("{address} is not a valid IP or resolvable host."))
+        }
+        _ => Ok(()),
+    }
+}
+/// As Kafka's tables of a few strings are gone through.
+pub(crate) fn in_java_order<T>(items: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
+    in_sized_map_order(items, |item| string_hash(key(item)))
 }
 /// Says what is wrong with a quota of an entity, in Kafka's words.
 pub(crate) fn check_quota(entity: &Entity, name: &str, value: Option<f64>) -> Result<(), String> {
+    let Some(value) = value else { return Ok(()) };
     let known: &[&str] = if entity.contains_key(ADDRESS) { &OF_ADDRESSES } else { &OF_CLIENTS };
     if !known.contains(&name) {
         return Err(format!("Invalid configuration key {name}"));
     }
-    match value {
-        Some(value) if value <= 0.0 => Err(format!("Quota {name} must be greater than 0")),
-        Some(value) if WHOLE.contains(&name) && value.fract() != 0.0 => {
-            Err(format!("{name} cannot be a fractional value."))
-        }
-        _ => Ok(()),
+    let is_whole = WHOLE.contains(&name);
+    if value <= 0.0 {
+        return Err(format!("Quota {name} must be greater than 0"));
     }
+    if OF_ADDRESSES.contains(&name) && value > f64::from(i32::MAX) {
+        return Err(format!("Proposed value for {name} is too large for an INT."));
+    }
+    if is_whole && value > MOST_WHOLE {
+        return Err(format!("Proposed value for {name} is too large for a LONG."));
+    }
+    if is_whole && value.fract() != 0.0 {
+        return Err(format!("{name} cannot be a fractional value."));
+    }
+    Ok(())
 }
 pub(crate) fn is_kind(kind: &str) -> bool {
     KINDS.contains(&kind)

@@ -5,11 +5,12 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::quotas::{Entity, check_entity, check_quota};
+use crate::broker::quotas::{Entity, check_entity, check_quota, in_java_order};
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::alter_client_quotas_request::EntryData as Asked;
+use millstream_protocol::messages::alter_client_quotas_request::{EntityData as AskedEntity, EntryData as Asked};
 use millstream_protocol::messages::alter_client_quotas_response::{EntityData, EntryData};
 use millstream_protocol::messages::{AlterClientQuotasRequest, AlterClientQuotasResponse, StrBytes};
+use std::collections::BTreeSet;
 
 pub(super) struct AlterClientQuotas;
 
@@ -19,9 +20,9 @@ impl Handler for AlterClientQuotas {
         let entities: Vec<Entity> = request.entries.iter().map(entity).collect();
         let altered = |(asked, of): (&Asked, &Entity)| {
             let is_twice = entities.iter().filter(|other| *other == of).count() > 1;
-            let result = check_entity(of).and_then(|()| if is_twice { Err(twice(of)) } else { Ok(()) });
+            let result = if is_twice || has_option_twice(asked) { Err(twice(of)) } else { check_entity(of) };
             let result = result.and_then(|()| alter(broker, of, asked, request.validate_only));
-            answer(asked, result.err().map(|reason| (ErrorCode::INVALID_REQUEST, reason)))
+            answer(of, result.err().map(|reason| (ErrorCode::INVALID_REQUEST, reason)))
         };
         let first =
             |(place, _): &(usize, _)| entities.iter().take(*place).all(|earlier| entities.get(*place) != Some(earlier));
@@ -30,7 +31,14 @@ impl Handler for AlterClientQuotas {
         Answer::Reply(AlterClientQuotasResponse::default().with_entries(entries))
     }
     fn refuse(request: &AlterClientQuotasRequest, code: ErrorCode) -> AlterClientQuotasResponse {
-        let refused = |asked: &Asked| answer(asked, Some((code, code.message().to_owned())));
+        let refused = |asked: &Asked| {
+            let part = |part: &AskedEntity| {
+                let name = part.entity_name.clone();
+                EntityData::default().with_entity_type(part.entity_type.clone()).with_entity_name(name)
+            };
+            answer(&Entity::new(), Some((code, code.message().to_owned())))
+                .with_entity(asked.entity.iter().map(part).collect())
+        };
         AlterClientQuotasResponse::default().with_entries(request.entries.iter().map(refused).collect())
     }
 }
@@ -39,9 +47,14 @@ fn entity(asked: &Asked) -> Entity {
     let part = |name: &StrBytes| name.to_string();
     asked.entity.iter().map(|each| (part(&each.entity_type), each.entity_name.as_ref().map(part))).collect()
 }
+fn has_option_twice(asked: &Asked) -> bool {
+    let mut seen = BTreeSet::new();
+    !asked.ops.iter().all(|op| seen.insert(&op.key))
+}
 fn twice(entity: &Entity) -> String {
-    let part = |(kind, name): (&String, &Option<String>)| format!("{kind}={}", name.as_deref().unwrap_or("null"));
-    let parts: Vec<String> = entity.iter().map(part).collect();
+    let parts = in_java_order(entity.iter().collect(), |(kind, _)| kind).into_iter();
+    let parts: Vec<String> =
+        parts.map(|(kind, name)| format!("{kind}={}", name.as_deref().unwrap_or("null"))).collect();
     format!("Ignoring duplicate entity ClientQuotaEntity(entries={{{}}})", parts.join(", "))
 }
 fn alter(broker: &mut Broker, of: &Entity, asked: &Asked, validate_only: bool) -> Result<(), String> {
@@ -49,15 +62,17 @@ fn alter(broker: &mut Broker, of: &Entity, asked: &Asked, validate_only: bool) -
         (op.key.to_string(), (!op.remove).then_some(op.value))
     };
     let changes: Vec<(String, Option<f64>)> = asked.ops.iter().map(change).collect();
-    changes.iter().try_for_each(|(name, value)| check_quota(of, name, *value))?;
+    let checked = in_java_order(changes.iter().collect(), |(name, _)| name);
+    checked.into_iter().try_for_each(|(name, value)| check_quota(of, name, *value))?;
     if !validate_only {
         broker.quotas.alter(of, &changes);
     }
     Ok(())
 }
-fn answer(asked: &Asked, refusal: Option<(ErrorCode, String)>) -> EntryData {
-    let entity = asked.entity.iter().map(|each| {
-        EntityData::default().with_entity_type(each.entity_type.clone()).with_entity_name(each.entity_name.clone())
+fn answer(of: &Entity, refusal: Option<(ErrorCode, String)>) -> EntryData {
+    let text = |text: &String| StrBytes::from_string(text.clone());
+    let entity = in_java_order(of.iter().collect(), |(kind, _)| kind).into_iter().map(|(kind, name)| {
+        EntityData::default().with_entity_type(text(kind)).with_entity_name(name.as_ref().map(text))
     });
     let (code, reason) = refusal.unzip();
     EntryData::default()

@@ -47,24 +47,34 @@ fn filter(components: &[ComponentData]) -> Result<BTreeMap<String, Match>, Refus
     let mut parts = BTreeMap::new();
     for component in components {
         let kind = component.entity_type.to_string();
+        if kind.is_empty() {
+            return Err(invalid("Invalid empty entity type.".to_owned()));
+        }
         if !is_kind(&kind) {
             return Err((ErrorCode::UNSUPPORTED_VERSION, format!("Unsupported entity type {kind}")));
         }
-        let wanted = match component.match_type {
-            0 => Match::Named(component._match.as_deref().unwrap_or_default().to_owned()),
-            1 => Match::Default,
-            2 => Match::Any,
-            other => return Err(invalid(format!("Unknown match type {other}"))),
-        };
-        if parts.insert(kind.clone(), wanted).is_some() {
+        if parts.contains_key(&kind) {
             return Err(invalid(format!("Entity type {kind} cannot appear more than once in the filter.")));
         }
+        parts.insert(kind, wanted(component).map_err(invalid)?);
     }
     if mixes(parts.keys()) {
         let reason = "Invalid entity filter component combination. IP filter component should not be used with user or clientId filter component.";
         return Err(invalid(reason.to_owned()));
     }
     Ok(parts)
+}
+fn wanted(component: &ComponentData) -> Result<Match, String> {
+    let but = |kind: &str| Err(format!("Request specified {kind}, but also specified a match string."));
+    match (component.match_type, component._match.as_deref()) {
+        (0, Some(name)) => Ok(Match::Named(name.to_owned())),
+        (0, None) => Err("Request specified MATCH_TYPE_EXACT, but set match string to null.".to_owned()),
+        (1, None) => Ok(Match::Default),
+        (1, Some(_)) => but("MATCH_TYPE_DEFAULT"),
+        (2, None) => Ok(Match::Any),
+        (2, Some(_)) => but("MATCH_TYPE_SPECIFIED"),
+        (other, _) => Err(format!("Unknown match type {other}")),
+    }
 }
 fn entry(entity: &Entity, values: &Values) -> EntryData {
     let text = |text: &String| StrBytes::from_string(text.clone());

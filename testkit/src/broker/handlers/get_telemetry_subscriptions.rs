@@ -28,6 +28,9 @@ impl Handler for GetTelemetrySubscriptions {
         let is_new = request.client_instance_id.is_nil();
         let id = if is_new { broker.unique_uuid() } else { request.client_instance_id };
         let wanted = broker.wanted_metrics(call, id);
+        if let Err(code) = broker.telemetry.ask((id, call.connection), broker.now, wanted.interval_ms) {
+            return Answer::Reply(Self::refuse(&request, code));
+        }
         Answer::Reply(
             GetTelemetrySubscriptionsResponse::default()
                 .with_client_instance_id(id)

@@ -17,18 +17,26 @@ pub(super) struct PushTelemetry;
 impl Handler for PushTelemetry {
     type Request = PushTelemetryRequest;
     fn handle(broker: &mut Broker, call: &Call, request: PushTelemetryRequest) -> Answer<PushTelemetryResponse> {
-        Answer::Reply(Self::refuse(&request, check(broker, call, &request).err().unwrap_or(ErrorCode::NONE)))
+        let id = request.client_instance_id;
+        let refusal = check(broker, call, &request).err();
+        if let Some(code) = refusal.filter(|_| !id.is_nil()) {
+            broker.telemetry.refuse((id, call.connection), code);
+        }
+        Answer::Reply(Self::refuse(&request, refusal.unwrap_or(ErrorCode::NONE)))
     }
     fn refuse(_: &PushTelemetryRequest, code: ErrorCode) -> PushTelemetryResponse {
         PushTelemetryResponse::default().with_error_code(code.get())
     }
 }
 
-fn check(broker: &Broker, call: &Call, request: &PushTelemetryRequest) -> Result<(), ErrorCode> {
+fn check(broker: &mut Broker, call: &Call, request: &PushTelemetryRequest) -> Result<(), ErrorCode> {
     if request.client_instance_id.is_nil() {
         return Err(ErrorCode::INVALID_REQUEST);
     }
-    if request.subscription_id != broker.wanted_metrics(call, request.client_instance_id).id {
+    let wanted = broker.wanted_metrics(call, request.client_instance_id);
+    let client = (request.client_instance_id, call.connection);
+    broker.telemetry.push(client, broker.now, wanted.interval_ms, request.terminating)?;
+    if request.subscription_id != wanted.id {
         return Err(ErrorCode::UNKNOWN_SUBSCRIPTION_ID);
     }
     if !(0..=NEWEST_CODEC).contains(&request.compression_type) {
