@@ -1,6 +1,6 @@
 //! What administrators ask: options of everything that has some, quotas, features, the quorum, telemetry.
 
-use crate::client::{Connection, text};
+use crate::client::{Connection, text, versions_request};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
 use millstream_protocol::messages::describe_client_quotas_request::ComponentData;
@@ -10,10 +10,9 @@ use millstream_protocol::messages::describe_quorum_request::{PartitionData, Topi
 use millstream_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
 use millstream_protocol::messages::update_features_request::FeatureUpdateKey;
 use millstream_protocol::messages::{
-    AlterClientQuotasRequest, ApiVersionsRequest, BrokerId, DescribeClientQuotasRequest, DescribeConfigsRequest,
-    DescribeQuorumRequest, GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest,
-    ListConfigResourcesRequest, MetadataRequest, PushTelemetryRequest, TopicName, UnregisterBrokerRequest,
-    UpdateFeaturesRequest,
+    AlterClientQuotasRequest, BrokerId, DescribeClientQuotasRequest, DescribeConfigsRequest, DescribeQuorumRequest,
+    GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest, ListConfigResourcesRequest, MetadataRequest,
+    PushTelemetryRequest, TopicName, UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
 };
 use millstream_testkit::{SecurityProtocol, TestCluster};
 
@@ -415,7 +414,7 @@ async fn a_feature_goes_up_and_down_and_the_broker_follows() {
         )
     );
     assert_eq!(update("transaction.version", 1, 2), (ErrorCode::NONE, String::new()));
-    let told = admin.call(4, &ApiVersionsRequest::default());
+    let told = admin.call(4, &versions_request());
     let level = |name: &str| {
         told.finalized_features
             .iter()
@@ -460,12 +459,12 @@ async fn a_client_reports_what_a_subscription_wants_of_it() {
     admin.alter(CLIENT_METRICS, "m", SET, "match", Some("client_id=te.*"));
     let with = ask(&mut admin);
     assert_eq!((with.requested_metrics, with.push_interval_ms), (vec![text("org.apache.kafka.producer.")], 500));
-    let mut push = |subscription: i32| {
-        let request = PushTelemetryRequest::default()
-            .with_client_instance_id(with.client_instance_id)
-            .with_subscription_id(subscription);
+    let mut push = |id: Uuid, subscription: i32| {
+        let request = PushTelemetryRequest::default().with_client_instance_id(id).with_subscription_id(subscription);
         ErrorCode::new(admin.0.call(0, &request).error_code)
     };
-    assert_eq!(push(with.subscription_id), ErrorCode::NONE);
-    assert_eq!(push(without.subscription_id), ErrorCode::UNKNOWN_SUBSCRIPTION_ID);
+    assert_eq!(push(without.client_instance_id, without.subscription_id), ErrorCode::UNKNOWN_SUBSCRIPTION_ID);
+    assert_eq!(push(with.client_instance_id, with.subscription_id), ErrorCode::NONE);
+    let too_early = push(with.client_instance_id, with.subscription_id);
+    assert_eq!(too_early, ErrorCode::THROTTLING_QUOTA_EXCEEDED, "the interval is not over");
 }

@@ -5,7 +5,8 @@ use millstream_protocol::frame::{self, FrameBuffer};
 use millstream_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use millstream_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use millstream_protocol::messages::{
-    FetchRequest, FetchResponse, ProduceRequest, ProduceResponse, RecordData, Request, RequestKind, StrBytes,
+    ApiVersionsRequest, FetchRequest, FetchResponse, ProduceRequest, ProduceResponse, RecordData, Request, RequestKind,
+    StrBytes,
 };
 use millstream_protocol::record::{BatchBuilder, CrcCheck, Stamp, batches};
 use millstream_protocol::{Compressor, Decompressor, Headers, Timestamp};
@@ -159,6 +160,11 @@ pub(crate) fn batch(values: &[&str], stamp: &Stamp) -> Bytes {
 /// Short for a string of the wire.
 pub(crate) fn text(value: &str) -> StrBytes {
     StrBytes::from_string(value.to_owned())
+}
+
+/// ApiVersions of a client that says what it is, as Kafka wants it from version 3 on.
+pub(crate) fn versions_request() -> ApiVersionsRequest {
+    ApiVersionsRequest::default().with_client_software_name(text("test")).with_client_software_version(text("1"))
 }
 
 /// A Produce request for one partition.

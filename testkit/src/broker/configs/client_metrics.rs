@@ -30,6 +30,9 @@ pub(crate) enum Invalid {
 /// Checks one option, in Kafka's words.
 pub(crate) fn check(name: &str, value: &str) -> Result<(), Invalid> {
     match name {
+        INTERVAL if value.trim().parse::<i32>().is_err() => Err(Invalid::Config(format!(
+            "Invalid value {value} for configuration {INTERVAL}: Not a number of type INT"
+        ))),
         INTERVAL if !value.parse::<i32>().is_ok_and(|interval| (100..=3_600_000).contains(&interval)) => {
             let reason = "interval must be between 100 and 3600000 (1 hour)";
             Err(Invalid::Request(format!("Invalid value {value} for {INTERVAL}, {reason}")))

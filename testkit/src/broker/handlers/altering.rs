@@ -9,6 +9,7 @@ use crate::broker::configs::options::{self, ConfigOption};
 use crate::broker::configs::{Configs, Kind, Values, loggers};
 use crate::broker::topics::check_name;
 use crate::broker::topics::config::{self, Kind as Type};
+use crate::broker::topics::topic::Topic;
 use millstream_protocol::messages::StrBytes;
 use millstream_protocol::{ErrorCode, NodeId};
 
@@ -19,14 +20,22 @@ pub(super) enum Operation {
     Delete,
     Append,
     Subtract,
+    /// One that Kafka does not know.
+    Unknown(i8),
 }
 impl Operation {
-    pub(super) fn numbered(number: i8) -> Option<Self> {
+    pub(super) fn numbered(number: i8) -> Self {
         match number {
-            0 => Some(Self::Set),
-            1 => Some(Self::Delete),
-            2 => Some(Self::Append),
-            3 => Some(Self::Subtract),
+            0 => Self::Set,
+            1 => Self::Delete,
+            2 => Self::Append,
+            3 => Self::Subtract,
+            _ => Self::Unknown(number),
+        }
+    }
+    fn unknown(self) -> Option<i8> {
+        match self {
+            Self::Unknown(number) => Some(number),
             _ => None,
         }
     }
@@ -36,6 +45,7 @@ impl Operation {
             Self::Delete => "DELETE",
             Self::Append => "APPEND",
             Self::Subtract => "SUBTRACT",
+            Self::Unknown(_) => "UNKNOWN",
         }
     }
 }
@@ -48,6 +58,9 @@ pub(super) struct Change {
     pub(super) value: Option<StrBytes>,
 }
 impl Change {
+    fn is_partial(&self) -> bool {
+        matches!(self.operation, Operation::Append | Operation::Subtract)
+    }
     fn given(&self) -> &str {
         self.value.as_deref().unwrap_or_default()
     }
@@ -105,28 +118,37 @@ fn check_changes(changes: &[Change]) -> Result<(), Refusal> {
 }
 
 /// Applies changes to what is there. `inherited` is what a list begins with that is not set itself.
-fn changed(
-    asked: &Alteration,
-    before: &Values,
-    kind_of: impl Fn(&str) -> Type,
-    inherited: impl Fn(&str) -> String,
-) -> Result<Values, Refusal> {
+fn changed(asked: &Alteration, before: &Values, inherited: impl Fn(&str) -> String) -> Values {
     let mut values = if asked.mode == Mode::Whole { Values::new() } else { before.clone() };
     for change in &asked.changes {
         let name = change.name.to_string();
-        if matches!(change.operation, Operation::Append | Operation::Subtract) && kind_of(&name) != Type::List {
-            let operation = change.operation.name();
-            return Err(invalid_config(format!("Can't {operation} to key {name} because its type is not LIST.")));
-        }
         let now = values.get(&name).cloned().unwrap_or_else(|| inherited(&name));
         match change.operation {
             Operation::Delete => values.remove(&name),
             Operation::Set => values.insert(name, change.given().to_owned()),
             Operation::Append => values.insert(name, appended(&now, change.given())),
             Operation::Subtract => values.insert(name, subtracted(&now, change.given())),
+            Operation::Unknown(_) => None,
         };
     }
-    Ok(values)
+    values
+}
+/// Kafka does not expect an operation that it does not know, and says nothing about it.
+fn check_operations(asked: &Alteration) -> Result<(), Refusal> {
+    let mut operations = asked.changes.iter().map(|change| change.operation);
+    if operations.any(|operation| matches!(operation, Operation::Unknown(_))) {
+        return Err((ErrorCode::UNKNOWN_SERVER_ERROR, String::new()));
+    }
+    Ok(())
+}
+/// Only what is a list can grow and shrink.
+fn check_lists(asked: &Alteration, kind_of: impl Fn(&str) -> Type) -> Result<(), Refusal> {
+    check_operations(asked)?;
+    let mut changes = asked.changes.iter();
+    let wrong = changes.find(|change| change.is_partial() && kind_of(&change.name) != Type::List);
+    wrong.map_or(Ok(()), |Change { operation, name, .. }| {
+        Err(invalid_config(format!("Can't {} to key {name} because its type is not LIST.", operation.name())))
+    })
 }
 fn parts(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').filter(|part| !part.is_empty())
@@ -141,32 +163,63 @@ fn subtracted(list: &str, less: &str) -> String {
 
 fn alter_topic(broker: &mut Broker, asked: &Alteration) -> Result<(), Refusal> {
     let name = &asked.resource_name;
+    let kind_of = |name: &str| config::option(name).map_or(Type::Text, |option| option.kind);
+    check_lists(asked, kind_of)?;
+    if name.is_empty() {
+        return invalid_request("Default topic resources are not allowed.".to_owned());
+    }
     check_name(name)?;
     let unknown = || (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, format!("The topic '{name}' does not exist."));
     let topic = broker.topics.find_mut(name).ok_or_else(unknown)?;
-    let kind_of = |name: &str| config::option(name).map_or(Type::Text, |option| option.kind);
-    let values = changed(asked, &topic.configs, kind_of, |name| topic.config(name).to_owned())?;
-    for (name, value) in &values {
-        let option =
-            config::option(name).ok_or_else(|| invalid_config(format!("Unknown topic config name: {name}")))?;
-        option.check(value, broker.settings.release).map_err(invalid_config)?;
+    let values = changed(asked, &topic.configs, |name| topic.config(name).to_owned());
+    if let Some(unknown) = values.keys().find(|name| config::option(name).is_none()) {
+        return Err(invalid_config(format!("Unknown topic config name: {unknown}")));
     }
+    let mut known = values.iter().filter_map(|(name, value)| Some((config::option(name)?, value)));
+    known.try_for_each(|(option, value)| option.check(value, broker.settings.release)).map_err(invalid_config)?;
+    let spelled = |(name, value): (String, String)| {
+        let kind = kind_of(&name);
+        (name, config::canonical(kind, &value))
+    };
+    let values: Values = values.into_iter().map(spelled).collect();
+    check_together(topic, &values)?;
     if !asked.validate_only {
         topic.configs = values;
     }
     Ok(())
 }
 
+/// Says which options of a topic contradict each other, or what the brokers are set to.
+fn check_together(topic: &Topic, values: &Values) -> Result<(), Refusal> {
+    if values.get("remote.storage.enable").is_some_and(|value| value == "true") {
+        let reason = "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.";
+        return Err(invalid_config(reason.to_owned()));
+    }
+    let lag = |name: &str| {
+        let value = values.get(name).map_or_else(|| topic.inherited(name), String::as_str);
+        value.parse::<i64>().unwrap_or(i64::MAX)
+    };
+    let (least, most) = (lag("min.compaction.lag.ms"), lag("max.compaction.lag.ms"));
+    if least <= most {
+        return Ok(());
+    }
+    let name = "conflict topic config setting min.compaction.lag.ms";
+    Err(invalid_config(format!("{name} ({least}) > max.compaction.lag.ms ({most})")))
+}
+
 fn alter_broker(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result<(), Refusal> {
     let node = broker_of(call, &asked.resource_name, "Unexpected broker id, expected {}, but received {}")?;
+    check_broker_lists(asked)?;
     check_broker_options(asked, node.is_none())?;
+    if broker.features.level("eligible.leader.replicas.version") > 0 {
+        check_least_in_sync(asked, node.is_none())?;
+    }
     let before = match node {
         Some(node) => broker.configs.brokers.get(&node).cloned().unwrap_or_default(),
         None => broker.configs.cluster.clone(),
     };
-    let kind_of = |name: &str| options::find(&options::BROKER, name).map_or(Type::Text, |option| option.kind);
     let inherited = |name: &str| options::broker_default(name).unwrap_or_default().to_owned();
-    let values = changed(asked, &before, kind_of, inherited)?;
+    let values = changed(asked, &before, inherited);
     if !asked.validate_only {
         match node {
             Some(node) => broker.configs.brokers.insert(node, values),
@@ -176,15 +229,36 @@ fn alter_broker(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result<
     }
     Ok(())
 }
+/// A broker says so in other words than the controller.
+fn check_broker_lists(asked: &Alteration) -> Result<(), Refusal> {
+    if let Some(number) = asked.changes.iter().find_map(|change| change.operation.unknown()) {
+        return invalid_request(format!("Unknown operations type {number}"));
+    }
+    let mut changes = asked.changes.iter();
+    let is_list = |name: &str| options::broker(name).is_some_and(|option| option.kind == Type::List);
+    let wrong = changes.find(|change| change.is_partial() && !is_list(&change.name));
+    wrong.map_or(Ok(()), |Change { operation, name, .. }| {
+        let operation = operation.name().to_lowercase();
+        Err(invalid_config(match options::find(&options::BROKER, name) {
+            Some(_) => format!("Config value {operation} is not allowed for config key: {name}"),
+            None => format!("Unknown config name: {name}"),
+        }))
+    })
+}
 fn check_broker_options(asked: &Alteration, is_cluster: bool) -> Result<(), Refusal> {
-    let known =
-        || asked.changes.iter().filter_map(|change| Some((change, options::find(&options::BROKER, &change.name)?)));
+    let known = || asked.changes.iter().filter_map(|change| Some((change, options::broker(&change.name)?)));
     let named = |wrong: &dyn Fn(&ConfigOption) -> bool| {
         known().filter(|(_, option)| wrong(option)).map(|(_, option)| option.name).collect::<Vec<_>>().join(", ")
     };
     let fixed = named(&|option| !option.is_dynamic);
     if !fixed.is_empty() {
         return invalid_request(format!("Cannot update these configs dynamically: [{fixed}]"));
+    }
+    let secret = named(&|option| option.name.starts_with("ssl."));
+    if !secret.is_empty() {
+        return invalid_request(format!(
+            "These security configs can be dynamically updated only per-listener using the listener prefix: [{secret}]"
+        ));
     }
     let per_broker = named(&|option| is_cluster && option.is_per_broker());
     if !per_broker.is_empty() {
@@ -194,6 +268,22 @@ fn check_broker_options(asked: &Alteration, is_cluster: bool) -> Result<(), Refu
     }
     let mut set = known().filter(|(change, _)| change.operation == Operation::Set);
     set.try_for_each(|(change, option)| option.check(change.given())).or_else(invalid_request)
+}
+/// With eligible leader replicas (KIP-966) all brokers have the same least number of replicas in sync, and always one.
+fn check_least_in_sync(asked: &Alteration, is_cluster: bool) -> Result<(), Refusal> {
+    let mut changes = asked.changes.iter().filter(|change| *change.name == *"min.insync.replicas");
+    let change = changes.next();
+    let operation = match change.map(|change| change.operation) {
+        // What is not among all that there is to be is removed.
+        None if is_cluster && asked.mode == Mode::Whole => Some(Operation::Delete),
+        operation => operation,
+    };
+    let reason = match operation {
+        Some(_) if !is_cluster => "Broker-level min.insync.replicas cannot be altered while ELR is enabled.",
+        Some(Operation::Delete) => "Cluster-level min.insync.replicas cannot be removed while ELR is enabled.",
+        _ => return Ok(()),
+    };
+    Err(invalid_config(reason.to_owned()))
 }
 /// The broker that a name means: none is all.
 fn broker_of(call: &Call, name: &str, unexpected: &str) -> Result<Option<NodeId>, Refusal> {
@@ -212,10 +302,11 @@ fn alter_loggers(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result
     let node = broker_of(call, &asked.resource_name, "Unexpected node id. Expected {}, but received {}")?;
     let node = node.unwrap_or(call.node);
     for change in &asked.changes {
-        if matches!(change.operation, Operation::Append | Operation::Subtract) {
+        if change.is_partial() {
             let operation = change.operation.name();
             return invalid_request(format!("{operation} operation is not allowed for the BROKER_LOGGER resource"));
         }
+        check_operations(asked)?;
         if !loggers::exists(&change.name) {
             return Err(invalid_config(format!("Logger {} does not exist!", change.name)));
         }
@@ -224,7 +315,7 @@ fn alter_loggers(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result
         }
     }
     let before = broker.configs.loggers.get(&node).cloned().unwrap_or_default();
-    let values = changed(asked, &before, |_| Type::Text, |_| String::new())?;
+    let values = changed(asked, &before, |_| String::new());
     if !asked.validate_only {
         broker.configs.loggers.insert(node, values);
     }
@@ -233,12 +324,13 @@ fn alter_loggers(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result
 
 fn alter_client_metrics(broker: &mut Broker, asked: &Alteration) -> Result<(), Refusal> {
     let name = &asked.resource_name;
+    // Kafka's controller does not know that two of them are lists.
+    check_lists(asked, |_| Type::Text)?;
     if name.is_empty() {
         return invalid_request("Subscription name can't be empty".to_owned());
     }
     let before = broker.configs.client_metrics.get(name.as_str()).cloned().unwrap_or_default();
-    let kind_of = |name: &str| if name == client_metrics::INTERVAL { Type::Int } else { Type::List };
-    let values = changed(asked, &before, kind_of, |_| String::new())?;
+    let values = changed(asked, &before, |_| String::new());
     for (option, value) in &values {
         client_metrics::check(option, value).map_err(|invalid| match invalid {
             Invalid::Request(reason) => (ErrorCode::INVALID_REQUEST, reason),
@@ -247,18 +339,22 @@ fn alter_client_metrics(broker: &mut Broker, asked: &Alteration) -> Result<(), R
     }
     if !asked.validate_only {
         Configs::replace(&mut broker.configs.client_metrics, name, values);
+        broker.telemetry.renew();
     }
     Ok(())
 }
 
 fn alter_group(broker: &mut Broker, asked: &Alteration) -> Result<(), Refusal> {
     let name = &asked.resource_name;
+    check_lists(asked, |name| options::find(&options::GROUP, name).map_or(Type::Text, |option| option.kind))?;
     if name.is_empty() {
         return invalid_request("Default group resources are not allowed.".to_owned());
     }
     let before = broker.configs.groups.get(name.as_str()).cloned().unwrap_or_default();
-    let kind_of = |name: &str| options::find(&options::GROUP, name).map_or(Type::Text, |option| option.kind);
-    let values = changed(asked, &before, kind_of, |_| String::new())?;
+    let values = changed(asked, &before, |_| String::new());
+    if let Some(unknown) = values.keys().find(|option| options::find(&options::GROUP, option).is_none()) {
+        return Err(invalid_config(format!("Unknown group config name: {unknown}")));
+    }
     for (option, value) in &values {
         check_group_option(broker, option, value).map_err(invalid_config)?;
     }
@@ -293,6 +389,9 @@ impl Broker {
             // An option that is only stored is none of the settings'.
             let _unknown = self.settings.follow(name, value);
         }
+        let is_set = |key: &str| self.settings.given.contains_key(key) || self.configs.cluster.contains_key(key);
+        let key_of = |name: &str| config::option(name).map_or("", |option| option.broker_key);
+        self.settings.topic_defaults.retain(|name, _| is_set(key_of(name)));
         let defaults = &self.settings.topic_defaults;
         self.topics.all_mut().for_each(|topic| topic.defaults.clone_from(defaults));
     }

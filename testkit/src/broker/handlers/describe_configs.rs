@@ -7,18 +7,19 @@ use super::create_topics::Refusal;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::configs::options::{self, ConfigOption};
-use crate::broker::configs::{Kind, client_metrics, loggers};
+use crate::broker::configs::{Kind, Values, client_metrics, loggers};
 use crate::broker::nodes::Endpoint;
 use crate::broker::security::SecurityProtocol;
 use crate::broker::topics::check_name;
-use crate::broker::topics::config::{Kind as Type, OPTIONS, TopicOption};
-use crate::broker::topics::topic::{FROM_CLUSTER, Topic, is_set_by_cluster};
+use crate::broker::topics::config::{self, Kind as Type, OPTIONS, TopicOption};
+use crate::broker::topics::topic::{FROM_CLUSTER, Topic};
 use millstream_protocol::messages::describe_configs_request::DescribeConfigsResource;
 use millstream_protocol::messages::describe_configs_response::{
     DescribeConfigsResourceResult, DescribeConfigsResult, DescribeConfigsSynonym,
 };
 use millstream_protocol::messages::{DescribeConfigsRequest, DescribeConfigsResponse, StrBytes};
 use millstream_protocol::{ErrorCode, NodeId};
+use std::collections::BTreeSet;
 
 const FROM_TOPIC: i8 = 1;
 const FROM_BROKER: i8 = 2;
@@ -63,9 +64,9 @@ struct Row {
 impl Row {
     fn into_result(self, request: &DescribeConfigsRequest) -> DescribeConfigsResourceResult {
         let documentation = format!("`{}`: see Apache Kafka's documentation.", self.name);
-        let is_secret = self.kind == Type::Password;
+        let is_secret = matches!(self.kind, Type::Password | Type::Unknown);
         let shown = |value: String| Some(StrBytes::from_string(value)).filter(|_| !is_secret);
-        let first = self.sources.first().map(|(_, value, source)| (Some(value.clone()), *source));
+        let first = self.sources.first().map(|(_, value, source)| (Some(config::canonical(self.kind, value)), *source));
         let (value, source) = first.unwrap_or(self.otherwise);
         let synonyms = self.sources.into_iter().filter(|_| request.include_synonyms).map(|(name, value, source)| {
             DescribeConfigsSynonym::default()
@@ -103,14 +104,20 @@ fn find(broker: &Broker, call: &Call, asked: &DescribeConfigsResource) -> Result
         Some(Kind::Topic) => {
             check_name(name)?;
             let topic = broker.topics.find(name).ok_or((ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, String::new()))?;
-            Ok(OPTIONS.iter().map(|option| topic_row(topic, option)).collect())
+            Ok(OPTIONS.iter().map(|option| topic_row(broker, call.node, topic, option)).collect())
         }
         Some(Kind::Broker) if name.is_empty() => Ok(cluster_rows(broker)),
         Some(Kind::Broker) => {
             let node = node_of(call, name, " or empty string,")?;
-            Ok(options::BROKER.iter().map(|option| broker_row(broker, node, option)).collect())
+            Ok(broker_rows(broker, node))
         }
         Some(Kind::Logger) => Ok(logger_rows(broker, node_of(call, name, "")?)),
+        Some(Kind::ClientMetrics) if name.is_empty() => {
+            Err((ErrorCode::INVALID_REQUEST, "Client metrics subscription name must not be empty".to_owned()))
+        }
+        Some(Kind::Group) if name.is_empty() => {
+            Err((ErrorCode::INVALID_REQUEST, "Group name must not be empty".to_owned()))
+        }
         Some(Kind::ClientMetrics) => Ok(client_metrics_rows(broker, name)),
         Some(Kind::Group) => Ok(options::GROUP.iter().map(|option| group_row(broker, name, option)).collect()),
         None => Err((ErrorCode::INVALID_REQUEST, ErrorCode::INVALID_REQUEST.message().to_owned())),
@@ -125,31 +132,33 @@ fn node_of(call: &Call, name: &str, or: &str) -> Result<NodeId, Refusal> {
     Err((ErrorCode::INVALID_REQUEST, format!("Unexpected broker id, expected {}{or} but received {name}", call.node)))
 }
 
-fn topic_row(topic: &Topic, option: &TopicOption) -> Row {
-    let synonym = |name: &str, value: &str, source| (name.to_owned(), value.to_owned(), source);
-    let own = topic.configs.get(option.name).map(|value| synonym(option.name, value, FROM_TOPIC));
-    let by_cluster =
-        is_set_by_cluster(option.name).then(|| synonym(option.broker_key, topic.inherited(option.name), FROM_CLUSTER));
-    let inherited = topic.defaults.get(option.name).map(|value| synonym(option.broker_key, value, FROM_FILE));
-    let default = option.has_broker_default().then(|| synonym(option.broker_key, option.default, FROM_DEFAULT));
+/// A topic's option has its value from the topic, from what is set for this broker, for all brokers, or in their file.
+fn topic_row(broker: &Broker, node: NodeId, topic: &Topic, option: &TopicOption) -> Row {
+    let key = option.broker_key;
+    let from = |values: Option<&Values>, name: &str, source| {
+        let value = values?.get(name)?;
+        Some((name.to_owned(), config::canonical(option.kind, value), source))
+    };
+    let default = option.has_broker_default().then(|| (key.to_owned(), option.default.to_owned(), FROM_DEFAULT));
+    let sources = [
+        from(Some(&topic.configs), option.name, FROM_TOPIC),
+        from(broker.configs.brokers.get(&node), key, FROM_BROKER),
+        from(Some(&broker.configs.cluster), key, FROM_CLUSTER),
+        from(Some(&broker.settings.given), key, FROM_FILE),
+        default,
+    ];
     Row {
         name: option.name.to_owned(),
         kind: option.kind,
         is_read_only: false,
-        sources: own.into_iter().chain(by_cluster).chain(inherited).chain(default).collect(),
+        sources: sources.into_iter().flatten().collect(),
         otherwise: (Some(topic.config(option.name).to_owned()), topic.source_of(option.name)),
     }
 }
 fn cluster_rows(broker: &Broker) -> Vec<Row> {
     let row = |(name, value): (&String, &String)| {
-        let option = options::find(&options::BROKER, name);
-        Row {
-            name: name.clone(),
-            kind: option.map_or(Type::Password, |option| option.kind),
-            is_read_only: false,
-            sources: vec![(name.clone(), value.clone(), FROM_CLUSTER)],
-            otherwise: (None, FROM_CLUSTER),
-        }
+        let source = (name.clone(), value.clone(), FROM_CLUSTER);
+        set_row(name, vec![source], (None, FROM_CLUSTER))
     };
     broker.configs.cluster.iter().map(row).collect()
 }
@@ -168,6 +177,27 @@ fn told_of(broker: &Broker, node: NodeId, name: &str) -> Option<String> {
         "listener.security.protocol.map" => listed(&|(listener, protocol, _)| format!("{listener}:{protocol}")),
         _ => None,
     }
+}
+/// An option that a broker has because it is set.
+fn set_row(name: &str, sources: Vec<(String, String, i8)>, otherwise: (Option<String>, i8)) -> Row {
+    let option = options::broker(name);
+    Row {
+        name: name.to_owned(),
+        kind: option.map_or(Type::Unknown, |option| option.kind),
+        is_read_only: option.is_none(),
+        sources,
+        otherwise,
+    }
+}
+fn broker_rows(broker: &Broker, node: NodeId) -> Vec<Row> {
+    let own = broker.configs.brokers.get(&node);
+    let set: BTreeSet<&String> = own.into_iter().chain([&broker.configs.cluster]).flat_map(|set| set.keys()).collect();
+    let only_set = set.into_iter().filter(|name| options::find(&options::BROKER, name).is_none()).map(|name| {
+        let from = |values: Option<&Values>, source| Some((name.clone(), values?.get(name)?.clone(), source));
+        let sources = [from(own, FROM_BROKER), from(Some(&broker.configs.cluster), FROM_CLUSTER)];
+        set_row(name, sources.into_iter().flatten().collect(), (None, FROM_BROKER))
+    });
+    options::BROKER.iter().map(|option| broker_row(broker, node, option)).chain(only_set).collect()
 }
 fn broker_row(broker: &Broker, node: NodeId, option: &ConfigOption) -> Row {
     let own = broker.configs.brokers.get(&node);

@@ -21,16 +21,11 @@ impl Handler for IncrementalAlterConfigs {
         call: &Call,
         request: IncrementalAlterConfigsRequest,
     ) -> Answer<IncrementalAlterConfigsResponse> {
-        let altered = |asked: &AlterConfigsResource| {
-            // Kafka does not expect an operation that it does not know.
-            let Some(alteration) = alteration(asked, request.validate_only) else {
-                return named(asked).with_error_code(ErrorCode::UNKNOWN_SERVER_ERROR.get()).with_error_message(None);
-            };
-            match alter(broker, call, &alteration) {
+        let altered =
+            |asked: &AlterConfigsResource| match alter(broker, call, &alteration(asked, request.validate_only)) {
                 Ok(()) => named(asked).with_error_message(None),
                 Err((code, reason)) => refused(asked, code, reason),
-            }
-        };
+            };
         let responses = request.resources.iter().map(altered).collect();
         Answer::Reply(IncrementalAlterConfigsResponse::default().with_responses(responses))
     }
@@ -40,18 +35,19 @@ impl Handler for IncrementalAlterConfigs {
     }
 }
 
-fn alteration(asked: &AlterConfigsResource, validate_only: bool) -> Option<Alteration> {
-    let changes = asked.configs.iter().map(|given| {
-        let operation = Operation::numbered(given.config_operation)?;
-        Some(Change { name: given.name.clone(), operation, value: given.value.clone() })
+fn alteration(asked: &AlterConfigsResource, validate_only: bool) -> Alteration {
+    let changes = asked.configs.iter().map(|given| Change {
+        name: given.name.clone(),
+        operation: Operation::numbered(given.config_operation),
+        value: given.value.clone(),
     });
-    Some(Alteration {
+    Alteration {
         resource_type: asked.resource_type,
         resource_name: asked.resource_name.clone(),
         mode: Mode::Single,
-        changes: changes.collect::<Option<_>>()?,
+        changes: changes.collect(),
         validate_only,
-    })
+    }
 }
 fn named(asked: &AlterConfigsResource) -> AlterConfigsResourceResponse {
     AlterConfigsResourceResponse::default()
@@ -59,5 +55,6 @@ fn named(asked: &AlterConfigsResource) -> AlterConfigsResourceResponse {
         .with_resource_name(asked.resource_name.clone())
 }
 fn refused(asked: &AlterConfigsResource, code: ErrorCode, reason: String) -> AlterConfigsResourceResponse {
-    named(asked).with_error_code(code.get()).with_error_message(Some(StrBytes::from_string(reason)))
+    let message = (code != ErrorCode::UNKNOWN_SERVER_ERROR).then(|| StrBytes::from_string(reason));
+    named(asked).with_error_code(code.get()).with_error_message(message)
 }

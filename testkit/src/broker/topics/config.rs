@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     List,
     Class,
     Password,
+    /// Of an option that Kafka does not know, and so takes for a secret.
+    Unknown,
 }
 impl Kind {
     pub(crate) fn number(self) -> i8 {
@@ -27,6 +29,7 @@ impl Kind {
             Self::List => 7,
             Self::Class => 8,
             Self::Password => 9,
+            Self::Unknown => 0,
         }
     }
     /// As the tables of options name it.
@@ -64,55 +67,109 @@ impl TopicOption {
     }
     /// Says what is wrong with a value, in Kafka's words.
     pub(crate) fn check(&self, value: &str, release: Release) -> Result<(), String> {
-        let reason = number_error(self.kind, value)
-            .or_else(|| self.choice_error(value))
-            .or_else(|| self.range_error(value, release));
-        reason.map_or(Ok(()), |reason| Err(format!("Invalid value {value} for configuration {}: {reason}", self.name)))
+        let name = self.name;
+        if name.ends_with(".replication.throttled.replicas") && !is_list_of_replicas(value) {
+            let form = "[partitionId]:[brokerId],[partitionId]:[brokerId],...";
+            let wanted =
+                format!("{name} must be the literal '*' or a list of replicas in the following format: {form}");
+            return Err(format!("Invalid value [{value}] for configuration {name}: {wanted}"));
+        }
+        let wrong =
+            |value: &str, reason: String| Err(format!("Invalid value {value} for configuration {name}: {reason}"));
+        if let Some((part, reason)) = self.choice_error(value) {
+            return wrong(part, reason);
+        }
+        let reason = number_error(self.kind, value).or_else(|| self.range_error(value, release));
+        reason.map_or(Ok(()), |reason| wrong(value, reason))
     }
-    fn choice_error(&self, value: &str) -> Option<String> {
-        let is_allowed = match self.kind {
-            Kind::List => value.split(',').all(|part| self.allows(part.trim())),
-            _ => self.allows(value),
+    /// What is no choice, and what there is to choose from.
+    fn choice_error<'v>(&self, value: &'v str) -> Option<(&'v str, String)> {
+        let mut parts = match self.kind {
+            Kind::List => value.split(',').collect(),
+            _ => vec![value],
         };
+        if self.kind == Kind::List && value.is_empty() {
+            parts.clear();
+        }
+        let wrong = parts.into_iter().map(str::trim).find(|part| !self.allows(part))?;
         let mut allowed = self.allowed.to_vec();
         // Kafka tells these in another order than it lists them.
         if self.kind == Kind::List {
             allowed.sort_unstable();
         }
-        (!is_allowed).then(|| format!("String must be one of: {}", allowed.join(", ")))
+        Some((wrong, format!("String must be one of: {}", allowed.join(", "))))
     }
     fn range_error(&self, value: &str, release: Release) -> Option<String> {
-        let (least, most) = range(self.name, release)?;
-        let number: f64 = value.parse().ok()?;
-        if number < least {
-            return Some(format!("Value must be at least {least}"));
+        if self.name == "compression.gzip.level" {
+            let level: i32 = value.parse().ok()?;
+            let is_valid = (1..=9).contains(&level) || level == -1;
+            return (!is_valid).then(|| "Value must be between 1 and 9 or equal to -1".to_owned());
         }
-        (number > most).then(|| format!("Value must be no more than {most}"))
+        range_error(range(self.name, release)?, value)
     }
     fn allows(&self, value: &str) -> bool {
         self.allowed.is_empty() || self.allowed.contains(&value)
     }
 }
 
+/// `*`, or pairs of a partition and a broker.
+fn is_list_of_replicas(value: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_pair =
+        |pair: &str| pair.trim().split_once(':').is_some_and(|(one, other)| is_number(one) && is_number(other));
+    matches!(value.trim(), "" | "*") || value.split(',').all(is_pair)
+}
 /// Says what is wrong with a value that is no number, or no switch, where one is wanted.
 pub(crate) fn number_error(kind: Kind, value: &str) -> Option<String> {
+    let value = value.trim();
     let (is_valid, name) = match kind {
-        Kind::Boolean if value == "true" || value == "false" => return None,
+        Kind::Boolean if ["true", "false"].iter().any(|word| value.trim().eq_ignore_ascii_case(word)) => return None,
         Kind::Boolean => return Some("Expected value to be either true or false".to_owned()),
         Kind::Int => (value.parse::<i32>().is_ok(), "INT"),
         Kind::Short => (value.parse::<i16>().is_ok(), "SHORT"),
         Kind::Long => (value.parse::<i64>().is_ok(), "LONG"),
         Kind::Double => (value.parse::<f64>().is_ok(), "DOUBLE"),
-        Kind::Text | Kind::List | Kind::Class | Kind::Password => return None,
+        Kind::Text | Kind::List | Kind::Class | Kind::Password | Kind::Unknown => return None,
     };
     (!is_valid).then(|| format!("Not a number of type {name}"))
+}
+/// A value as Kafka tells it: without blanks, numbers and switches in one spelling, lists without what is in them twice.
+pub(crate) fn canonical(kind: Kind, value: &str) -> String {
+    let value = value.trim();
+    match kind {
+        Kind::Boolean => value.to_ascii_lowercase(),
+        Kind::Int | Kind::Short | Kind::Long => {
+            value.parse::<i64>().map_or(value.to_owned(), |value| value.to_string())
+        }
+        Kind::List => {
+            let mut parts: Vec<&str> = Vec::new();
+            for part in value.split(',').map(str::trim) {
+                if !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+            parts.join(",")
+        }
+        Kind::Double | Kind::Text | Kind::Class | Kind::Password | Kind::Unknown => value.to_owned(),
+    }
+}
+/// Says what is wrong with a number that is less than the least or more than the greatest.
+pub(crate) fn range_error((least, most): (f64, f64), value: &str) -> Option<String> {
+    let number: f64 = value.trim().parse().ok()?;
+    if number < least {
+        return Some(format!("Value must be at least {least}"));
+    }
+    (number > most).then(|| format!("Value must be no more than {most}"))
 }
 /// The least and the greatest value of an option.
 fn range(name: &str, release: Release) -> Option<(f64, f64)> {
     let least = match name {
         "min.cleanable.dirty.ratio" => return Some((0.0, 1.0)),
+        "compression.lz4.level" => return Some((1.0, 17.0)),
+        "compression.zstd.level" => return Some((-131_072.0, 22.0)),
+        "max.decompressed.message.bytes" => return Some((1.0, 2_147_483_639.0)),
         "local.retention.ms" | "local.retention.bytes" => -2.0,
-        "retention.ms" => -1.0,
+        "retention.ms" | "remote.copy.lag.ms" | "remote.copy.lag.bytes" => -1.0,
         "segment.jitter.ms"
         | "flush.ms"
         | "max.message.bytes"
@@ -167,7 +224,7 @@ pub(crate) const OPTIONS: &[TopicOption] = &[
     row("errors.deadletterqueue.group.enable", "", "false", Kind::Boolean),
     row("remote.copy.lag.bytes", "log.remote.copy.lag.bytes", "-1", Kind::Long),
     row("remote.log.delete.on.disable", "", "false", Kind::Boolean),
-    row("leader.replication.throttled.replicas", "", "", Kind::Text),
+    row("leader.replication.throttled.replicas", "", "", Kind::List),
     row("remote.storage.enable", "", "false", Kind::Boolean),
     row("min.insync.replicas", "min.insync.replicas", "1", Kind::Int),
     row("segment.jitter.ms", "log.roll.jitter.ms", "0", Kind::Long),
@@ -175,7 +232,7 @@ pub(crate) const OPTIONS: &[TopicOption] = &[
     row("local.retention.ms", "log.local.retention.ms", "-2", Kind::Long),
     choice("cleanup.policy", "log.cleanup.policy", "delete", Kind::List, &["delete", "compact"]),
     row("flush.ms", "log.flush.interval.ms", "9223372036854775807", Kind::Long),
-    row("follower.replication.throttled.replicas", "", "", Kind::Text),
+    row("follower.replication.throttled.replicas", "", "", Kind::List),
     row("compression.lz4.level", "compression.lz4.level", "9", Kind::Int),
     row("segment.bytes", "log.segment.bytes", "1073741824", Kind::Int),
     row("retention.ms", "log.retention.ms", "604800000", Kind::Long),

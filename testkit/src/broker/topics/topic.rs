@@ -69,6 +69,6 @@ impl Topic {
 }
 
 /// With eligible leader replicas (KIP-966), on by default in Kafka 4.1, this option is one of the cluster's.
-pub(crate) fn is_set_by_cluster(name: &str) -> bool {
+fn is_set_by_cluster(name: &str) -> bool {
     name == "min.insync.replicas"
 }
