@@ -58,6 +58,10 @@ impl<'b> Rights<'b> {
     pub(crate) fn topic_name(&self, id: Uuid) -> Option<&'b str> {
         self.broker.topics.name_of(id).map(|name| name.as_str())
     }
+    /// The names of all topics.
+    pub(crate) fn topics(&self) -> impl Iterator<Item = &'b str> {
+        self.broker.topics.all().map(|topic| topic.name.as_str())
+    }
     pub(crate) fn has_topic(&self, name: &str) -> bool {
         self.broker.has_topic(name)
     }

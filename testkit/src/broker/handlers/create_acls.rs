@@ -27,10 +27,15 @@ impl Handler for CreateAcls {
             let refused = request.creations.iter().map(|_| failed(ErrorCode::SECURITY_DISABLED, NO_AUTHORIZER));
             return Answer::Reply(CreateAclsResponse::default().with_results(refused.collect()));
         }
+        if request.creations.iter().any(is_for_filters) {
+            // Kafka stumbles over the whole request, and says nothing about it.
+            let refused = request.creations.iter().map(|_| failed(ErrorCode::UNKNOWN_SERVER_ERROR, ""));
+            return Answer::Reply(CreateAclsResponse::default().with_results(refused.collect()));
+        }
         let results = request.creations.into_iter().map(|creation| match read(creation) {
             Ok(acl) => {
                 broker.authorizer.add(acl);
-                AclCreationResult::default().with_error_message(None)
+                AclCreationResult::default().with_error_message(Some(StrBytes::new()))
             }
             Err((code, reason)) => failed(code, &reason),
         });
@@ -76,12 +81,14 @@ fn read(creation: AclCreation) -> Result<Acl, (ErrorCode, String)> {
         permission,
     })
 }
-/// What a number stands for. Kafka stumbles over numbers that are for filters, and says nothing about them.
+/// What a number stands for.
 fn named<T>(id: i8, from_id: fn(i8) -> Option<T>, what: &str) -> Result<T, (ErrorCode, String)> {
-    from_id(id).ok_or_else(|| match id {
-        ANY | MATCH => (ErrorCode::UNKNOWN_SERVER_ERROR, String::new()),
-        _ => (ErrorCode::INVALID_REQUEST, format!("Invalid {what} UNKNOWN")),
-    })
+    from_id(id).ok_or_else(|| (ErrorCode::INVALID_REQUEST, format!("Invalid {what} UNKNOWN")))
+}
+/// Whether it has numbers in it that are for filters.
+fn is_for_filters(creation: &AclCreation) -> bool {
+    [creation.resource_type, creation.operation, creation.permission_type].contains(&ANY)
+        || matches!(creation.resource_pattern_type, ANY | MATCH)
 }
 fn is_readable(creation: &AclCreation) -> bool {
     let numbers =

@@ -5,7 +5,8 @@
 use super::Handler;
 use super::create_acls::NO_AUTHORIZER;
 use crate::broker::Broker;
-use crate::broker::authorizer::{Acl, Filter};
+use crate::broker::authorizer::catalog::{ANY, MATCH};
+use crate::broker::authorizer::{Acl, Filter, Operation, PatternType, Permission, ResourceType};
 use crate::broker::call::{Answer, Call};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::delete_acls_request::DeleteAclsFilter;
@@ -27,11 +28,15 @@ impl Handler for DeleteAcls {
             return Answer::Reply(DeleteAclsResponse::default().with_filter_results(refused));
         }
         // What several filters match is told by each of them.
-        let found: Vec<Vec<Acl>> = filters.iter().map(|filter| broker.authorizer.find(filter)).collect();
-        found.iter().for_each(|acls| broker.authorizer.remove(acls));
-        let results = found.into_iter().map(|acls| {
-            let matching = acls.into_iter().map(describe).collect();
-            DeleteAclsFilterResult::default().with_error_message(None).with_matching_acls(matching)
+        let found: Vec<Result<Vec<Acl>, _>> =
+            filters.iter().map(|filter| check(filter).map(|()| broker.authorizer.find(filter))).collect();
+        found.iter().flatten().for_each(|acls| broker.authorizer.remove(acls));
+        let results = found.into_iter().map(|found| match found {
+            Ok(acls) => {
+                let matching = acls.into_iter().map(describe).collect();
+                DeleteAclsFilterResult::default().with_error_message(None).with_matching_acls(matching)
+            }
+            Err(reason) => failed(ErrorCode::INVALID_REQUEST, reason),
         });
         Answer::Reply(DeleteAclsResponse::default().with_filter_results(results.collect()))
     }
@@ -50,6 +55,18 @@ fn read(filter: &DeleteAclsFilter) -> Filter {
         host: filter.host_filter.clone(),
         operation: filter.operation,
         permission: filter.permission_type,
+    }
+}
+/// Says which half of a filter has a number in it that stands for nothing.
+fn check(filter: &Filter) -> Result<(), &'static str> {
+    let is_pattern = (filter.resource_type == ANY || ResourceType::from_id(filter.resource_type).is_some())
+        && (matches!(filter.pattern_type, ANY | MATCH) || PatternType::from_id(filter.pattern_type).is_some());
+    let is_entry = (filter.operation == ANY || Operation::from_id(filter.operation).is_some())
+        && (filter.permission == ANY || Permission::from_id(filter.permission).is_some());
+    match (is_pattern, is_entry) {
+        (false, _) => Err("Unknown patternFilter."),
+        (true, false) => Err("Unknown entryFilter."),
+        (true, true) => Ok(()),
     }
 }
 fn failed(code: ErrorCode, reason: &'static str) -> DeleteAclsFilterResult {

@@ -36,7 +36,9 @@ impl Handler for DescribeAcls {
         for acl in broker.authorizer.find(&filter) {
             put(&mut resources, acl);
         }
-        Answer::Reply(DescribeAclsResponse::default().with_error_message(None).with_resources(resources))
+        Answer::Reply(
+            DescribeAclsResponse::default().with_error_message(Some(StrBytes::new())).with_resources(resources),
+        )
     }
     fn refuse(_: &DescribeAclsRequest, code: ErrorCode) -> DescribeAclsResponse {
         failed(code, code.message())

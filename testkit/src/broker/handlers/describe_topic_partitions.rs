@@ -6,6 +6,7 @@ use super::Handler;
 use super::metadata::{TOPIC_OPERATIONS, wire_ids};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
+use crate::broker::topics::check_name;
 use crate::broker::topics::partition::Partition;
 use crate::broker::topics::topic::Topic;
 use millstream_protocol::messages::describe_topic_partitions_response::{
@@ -48,7 +49,10 @@ impl Handler for DescribeTopicPartitions {
                 return Answer::Reply(page(topics, Some((name, 0))));
             }
             let Some(topic) = broker.topics.find(&name) else {
-                topics.push(refused(&name, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION));
+                let invalid = check_name(&name).is_err();
+                let code =
+                    if invalid { ErrorCode::INVALID_TOPIC_EXCEPTION } else { ErrorCode::UNKNOWN_TOPIC_OR_PARTITION };
+                topics.push(refused(&name, code));
                 continue;
             };
             let described = describe(broker, topic, start, left);

@@ -5,6 +5,7 @@ use crate::broker::authorizer::guard::Refuse;
 use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::AddPartitionsToTxnRequest;
+use std::collections::BTreeSet;
 
 const BATCHED_SINCE: i16 = 4;
 
@@ -32,6 +33,11 @@ impl Guard for AddPartitionsToTxnRequest {
             for partition in &mut topic.results_by_partition {
                 partition.partition_error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED.get();
             }
+        }
+        // Each partition is answered for once.
+        for topic in &mut answer.results_by_topic_v3_and_below {
+            let mut seen = BTreeSet::new();
+            topic.results_by_partition.retain(|partition| seen.insert(partition.partition_index));
         }
         Verdict::Answered(answer)
     }

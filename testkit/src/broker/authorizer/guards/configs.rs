@@ -4,11 +4,46 @@
 use crate::broker::authorizer::guard::{Refuse, joined, split};
 use crate::broker::authorizer::{CLUSTER, Guard, Need, Operation, ResourceType, Rights, Verdict};
 use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::alter_configs_request::AlterConfigsResource;
+use millstream_protocol::messages::alter_configs_response::AlterConfigsResourceResponse;
+use millstream_protocol::messages::describe_configs_request::DescribeConfigsResource;
+use millstream_protocol::messages::incremental_alter_configs_request::AlterConfigsResource as SingleResource;
+use millstream_protocol::messages::incremental_alter_configs_response::AlterConfigsResourceResponse as SingleResponse;
 use millstream_protocol::messages::{AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest};
+use std::collections::BTreeSet;
 
 /// The kinds of resources that have configurations.
 const TOPIC: i8 = 2;
 const GROUP: i8 = 32;
+const BROKER: i8 = 4;
+const LOGGER: i8 = 8;
+const KINDS: [i8; 5] = [TOPIC, BROKER, LOGGER, 16, GROUP];
+/// IncrementalAlterConfigs' number for what needs no value.
+const DELETE: i8 = 1;
+
+/// Whether an option is there twice, or without a value.
+fn is_wrong(resource: &AlterConfigsResource) -> bool {
+    let mut seen = BTreeSet::new();
+    !KINDS.contains(&resource.resource_type)
+        || resource.configs.iter().any(|option| option.value.is_none() || !seen.insert(&option.name))
+}
+fn is_wrong_single(resource: &SingleResource) -> bool {
+    let mut seen = BTreeSet::new();
+    !KINDS.contains(&resource.resource_type)
+        || resource
+            .configs
+            .iter()
+            .any(|option| option.config_operation != DELETE && option.value.is_none() || !seen.insert(&option.name))
+}
+/// Of brokers no more is told than the code.
+fn hush(refused: &mut [AlterConfigsResourceResponse]) {
+    let of_brokers = refused.iter_mut().filter(|refused| matches!(refused.resource_type, BROKER | LOGGER));
+    of_brokers.for_each(|refused| refused.error_message = None);
+}
+fn hush_single(refused: &mut [SingleResponse]) {
+    let of_brokers = refused.iter_mut().filter(|refused| matches!(refused.resource_type, BROKER | LOGGER));
+    of_brokers.for_each(|refused| refused.error_message = None);
+}
 
 /// What a configuration belongs to, and the code for those who may not touch it.
 const fn owner(kind: i8) -> (ResourceType, ErrorCode) {
@@ -19,8 +54,10 @@ const fn owner(kind: i8) -> (ResourceType, ErrorCode) {
     }
 }
 
+// `$whole`: with a resource of another kind nothing of the request is done.
+// `$wrong`: what is refused for other reasons first. `$quiet`: takes out of refusals what Kafka does not say.
 macro_rules! configs {
-    ($($request:ident $operation:ident $answers:ident;)*) => {$(
+    ($($request:ident $operation:ident $answers:ident $whole:literal $wrong:expr, $quiet:expr;)*) => {$(
         impl Guard for $request {
             const NEEDS: &'static [Need] = &[
                 (ResourceType::Topic, Operation::$operation),
@@ -28,14 +65,22 @@ macro_rules! configs {
                 (ResourceType::Cluster, Operation::$operation),
             ];
             fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
+                if $whole && self.resources.iter().any(|resource| !KINDS.contains(&resource.resource_type)) {
+                    return Verdict::Denied(ErrorCode::INVALID_REQUEST);
+                }
                 let denied = split(&mut self.resources, |resource| {
+                    if $wrong(resource) {
+                        return true;
+                    }
                     let (kind, _) = owner(resource.resource_type);
                     let name = if kind == ResourceType::Cluster { CLUSTER } else { resource.resource_name.as_str() };
                     rights.may(Operation::$operation, kind, name)
                 });
                 let refused = denied.into_iter().map(|resource| {
                     let (_, code) = owner(resource.resource_type);
-                    refuse(&self.clone().with_resources(vec![resource]), code)
+                    let mut refused = refuse(&self.clone().with_resources(vec![resource]), code);
+                    $quiet(&mut refused.$answers);
+                    refused
                 });
                 joined(refused.collect(), |answer, refused| answer.$answers.extend(refused.$answers))
             }
@@ -43,7 +88,7 @@ macro_rules! configs {
     )*};
 }
 configs! {
-    DescribeConfigsRequest DescribeConfigs results;
-    AlterConfigsRequest AlterConfigs responses;
-    IncrementalAlterConfigsRequest AlterConfigs responses;
+    DescribeConfigsRequest DescribeConfigs results true |_: &DescribeConfigsResource| false, |_: &mut [_]| ();
+    AlterConfigsRequest AlterConfigs responses false is_wrong, hush;
+    IncrementalAlterConfigsRequest AlterConfigs responses false is_wrong_single, hush_single;
 }

@@ -1,4 +1,4 @@
-//! DeleteTopics: by name or by id. Whoever may not see a topic does not learn its name.
+//! DeleteTopics: by name or by id. Those who may delete in the cluster may delete any topic. Whoever may not see a topic does not learn its name.
 
 use crate::broker::authorizer::guard::{Refuse, joined, split};
 use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
@@ -6,11 +6,21 @@ use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{DeleteTopicsRequest, StrBytes, TopicName};
 
 impl Guard for DeleteTopicsRequest {
-    const NEEDS: &'static [Need] =
-        &[(ResourceType::Topic, Operation::Delete), (ResourceType::Topic, Operation::Describe)];
+    const NEEDS: &'static [Need] = &[
+        (ResourceType::Cluster, Operation::Delete),
+        (ResourceType::Topic, Operation::Delete),
+        (ResourceType::Topic, Operation::Describe),
+    ];
 
     fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
-        let may = |name: &str| rights.may_topic(Operation::Delete, name);
+        if rights.may_cluster(Operation::Delete) {
+            return Verdict::GRANTED;
+        }
+        // Whoever may see topics learns which there are not.
+        let may = |name: &str| {
+            let sees = rights.may_topic(Operation::Describe, name);
+            sees && (!rights.has_topic(name) || rights.may_topic(Operation::Delete, name))
+        };
         let topic_names = split(&mut self.topic_names, |name| may(&name.0));
         let mut topics = split(&mut self.topics, |topic| match &topic.name {
             Some(name) => may(&name.0),

@@ -12,7 +12,9 @@ impl Guard for DescribeClusterRequest {
             return Verdict::GRANTED;
         }
         Verdict::patched(|rights, answer: &mut DescribeClusterResponse| {
-            answer.cluster_authorized_operations = cluster_operations(rights);
+            if answer.error_code == 0 {
+                answer.cluster_authorized_operations = cluster_operations(rights);
+            }
         })
     }
 }

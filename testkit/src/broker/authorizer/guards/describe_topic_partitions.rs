@@ -3,30 +3,47 @@
 use crate::broker::authorizer::guard::{Refuse, split};
 use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::describe_topic_partitions_response::DescribeTopicPartitionsResponseTopic;
-use millstream_protocol::messages::{DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse};
+use millstream_protocol::messages::describe_topic_partitions_request::{Cursor, TopicRequest};
+use millstream_protocol::messages::{
+    DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, StrBytes, TopicName,
+};
 
 impl Guard for DescribeTopicPartitionsRequest {
     const NEEDS: &'static [Need] = &[(ResourceType::Topic, Operation::Describe)];
 
     fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
-        let denied = split(&mut self.topics, |topic| rights.may_topic(Operation::Describe, &topic.name.0));
-        let refused = (!denied.is_empty())
-            .then(|| refuse(&self.clone().with_topics(denied), ErrorCode::TOPIC_AUTHORIZATION_FAILED));
-        match refused {
-            // An empty list would ask for all.
-            Some(refused) if self.topics.is_empty() => Verdict::Answered(refused),
-            refused => Verdict::patched(move |rights, answer: &mut DescribeTopicPartitionsResponse| {
-                answer.topics.retain(|topic| may(rights, topic));
-                for topic in answer.topics.iter_mut().filter(|topic| topic.error_code == 0) {
-                    let name = topic.name.as_ref().map(|name| name.0.as_str()).unwrap_or_default();
-                    topic.topic_authorized_operations = rights.operations(ResourceType::Topic, name);
-                }
-                answer.topics.extend(refused.into_iter().flat_map(|refused| refused.topics));
-            }),
+        if self.cursor.as_ref().is_some_and(|cursor| !is_place(cursor, &self.topics)) {
+            return Verdict::Denied(ErrorCode::INVALID_REQUEST);
         }
+        if self.topics.is_empty() {
+            // All that there are and may be seen, page by page.
+            let named =
+                |name: &str| TopicRequest::default().with_name(TopicName(StrBytes::from_string(name.to_owned())));
+            let seen = rights.topics().filter(|name| rights.may_topic(Operation::Describe, name));
+            self.topics = seen.map(named).collect();
+            if self.topics.is_empty() {
+                return Verdict::Answered(DescribeTopicPartitionsResponse::default());
+            }
+        }
+        let mut denied = split(&mut self.topics, |topic| rights.may_topic(Operation::Describe, &topic.name.0));
+        denied.retain(|topic| self.cursor.as_ref().is_none_or(|cursor| topic.name >= cursor.topic_name));
+        denied.sort_by(|one, other| one.name.cmp(&other.name));
+        denied.dedup();
+        let refused = refuse(&self.clone().with_topics(denied), ErrorCode::TOPIC_AUTHORIZATION_FAILED);
+        if self.topics.is_empty() {
+            return Verdict::Answered(refused);
+        }
+        Verdict::patched(move |rights, answer: &mut DescribeTopicPartitionsResponse| {
+            for topic in &mut answer.topics {
+                let name = topic.name.as_ref().map(|name| name.0.as_str()).unwrap_or_default();
+                topic.topic_authorized_operations = rights.operations(ResourceType::Topic, name);
+            }
+            answer.topics.extend(refused.topics);
+        })
     }
 }
-fn may(rights: &Rights<'_>, topic: &DescribeTopicPartitionsResponseTopic) -> bool {
-    topic.name.as_ref().is_none_or(|name| rights.may_topic(Operation::Describe, &name.0))
+/// Whether a page can begin there: at a topic that is asked for.
+fn is_place(cursor: &Cursor, topics: &[TopicRequest]) -> bool {
+    let is_asked = topics.is_empty() || topics.iter().any(|topic| topic.name == cursor.topic_name);
+    is_asked && cursor.partition_index >= 0
 }

@@ -3,18 +3,15 @@
 use crate::broker::authorizer::guard::{Refuse, joined, split};
 use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::FindCoordinatorRequest;
+use millstream_protocol::messages::{FindCoordinatorRequest, StrBytes};
 
 const GROUP: i8 = 0;
 const TRANSACTION: i8 = 1;
 const BATCHED_SINCE: i16 = 4;
 
 impl Guard for FindCoordinatorRequest {
-    const NEEDS: &'static [Need] = &[
-        (ResourceType::Group, Operation::Describe),
-        (ResourceType::TransactionalId, Operation::Describe),
-        (ResourceType::Cluster, Operation::ClusterAction),
-    ];
+    const NEEDS: &'static [Need] =
+        &[(ResourceType::Group, Operation::Describe), (ResourceType::TransactionalId, Operation::Describe)];
 
     fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
         let kind = self.key_type;
@@ -24,7 +21,8 @@ impl Guard for FindCoordinatorRequest {
                 |rights, key| rights.may_transactional_id(Operation::Describe, key),
                 ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
             ),
-            _ => (|rights, _| rights.may_cluster(Operation::ClusterAction), ErrorCode::CLUSTER_AUTHORIZATION_FAILED),
+            // There is no such kind, whoever asks.
+            _ => return Verdict::GRANTED,
         };
         if rights.version() < BATCHED_SINCE {
             return Verdict::granted_if(may(rights, &self.key), code);
@@ -33,7 +31,8 @@ impl Guard for FindCoordinatorRequest {
         if denied.is_empty() {
             return Verdict::GRANTED;
         }
-        let refused = refuse(&self.clone().with_coordinator_keys(denied), code);
+        let mut refused = refuse(&self.clone().with_coordinator_keys(denied), code);
+        refused.coordinators.iter_mut().for_each(|key| key.error_message = Some(StrBytes::new()));
         joined(vec![refused], |answer, refused| answer.coordinators.extend(refused.coordinators))
     }
 }

@@ -1,17 +1,19 @@
-//! Produce: writes under the transactional id, if there is one, and to each topic by name or id.
+//! Produce: writes under the transactional id, if the records are transactional, and to each topic by name or id.
 
 use crate::broker::authorizer::guard::{Refuse, joined, split};
 use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::ProduceRequest;
+use millstream_protocol::messages::{ProduceRequest, RecordData};
 
 impl Guard for ProduceRequest {
     const NEEDS: &'static [Need] =
         &[(ResourceType::TransactionalId, Operation::Write), (ResourceType::Topic, Operation::Write)];
 
     fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
+        let mut records =
+            self.topic_data.iter().flat_map(|topic| &topic.partition_data).map(|partition| &partition.records);
         let may_id = |id| rights.may_transactional_id(Operation::Write, id);
-        if !self.transactional_id.as_deref().is_none_or(may_id) {
+        if records.any(is_transactional) && !self.transactional_id.as_deref().is_some_and(may_id) {
             return Verdict::Denied(ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
         }
         let denied = split(&mut self.topic_data, |topic| {
@@ -25,4 +27,11 @@ impl Guard for ProduceRequest {
         let refused = refuse(&Self { topic_data: denied, ..self.clone() }, ErrorCode::TOPIC_AUTHORIZATION_FAILED);
         joined(vec![refused], |answer, refused| answer.responses.extend(refused.responses))
     }
+}
+/// Whether the first batch says so, in the lower byte of its attributes.
+fn is_transactional(records: &RecordData) -> bool {
+    const ATTRIBUTES: usize = 22;
+    const TRANSACTIONAL: u8 = 0x10;
+    let mut bytes = records.chunks().iter().flat_map(|chunk| chunk.iter());
+    bytes.nth(ATTRIBUTES).is_some_and(|attributes| attributes & TRANSACTIONAL != 0)
 }

@@ -3,15 +3,15 @@
 use crate::broker::authorizer::guard::{Refuse, joined, split};
 use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
 use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::describe_user_scram_credentials_response::DescribeUserScramCredentialsResult;
 use millstream_protocol::messages::{
     AlterClientQuotasRequest, AlterPartitionReassignmentsRequest, AlterReplicaLogDirsRequest,
-    AlterUserScramCredentialsRequest, ApiVersionsRequest, CreateAclsRequest, CreatePartitionsRequest,
-    DeleteAclsRequest, DeleteGroupsRequest, DeleteRecordsRequest, DescribeAclsRequest, DescribeClientQuotasRequest,
-    DescribeLogDirsRequest, DescribeProducersRequest, DescribeQuorumRequest, DescribeUserScramCredentialsRequest,
-    ElectLeadersRequest, EndTxnRequest, GetTelemetrySubscriptionsRequest, HeartbeatRequest, JoinGroupRequest,
-    LeaveGroupRequest, ListConfigResourcesRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest,
-    PushTelemetryRequest, SaslAuthenticateRequest, SaslHandshakeRequest, SyncGroupRequest, UnregisterBrokerRequest,
-    UpdateFeaturesRequest,
+    AlterUserScramCredentialsRequest, ApiVersionsRequest, DeleteGroupsRequest, DeleteRecordsRequest,
+    DescribeClientQuotasRequest, DescribeLogDirsRequest, DescribeProducersRequest, DescribeQuorumRequest,
+    DescribeUserScramCredentialsRequest, EndTxnRequest, GetTelemetrySubscriptionsRequest, HeartbeatRequest,
+    JoinGroupRequest, LeaveGroupRequest, ListConfigResourcesRequest, ListOffsetsRequest,
+    ListPartitionReassignmentsRequest, PushTelemetryRequest, SaslAuthenticateRequest, SaslHandshakeRequest,
+    SyncGroupRequest, UnregisterBrokerRequest, UpdateFeaturesRequest,
 };
 
 /// Needs nothing.
@@ -70,17 +70,11 @@ open! {
     ApiVersionsRequest SaslHandshakeRequest SaslAuthenticateRequest GetTelemetrySubscriptionsRequest PushTelemetryRequest
 }
 cluster! {
-    DescribeAclsRequest Describe;
-    CreateAclsRequest Alter;
-    DeleteAclsRequest Alter;
     AlterReplicaLogDirsRequest Alter;
     DescribeLogDirsRequest Describe;
-    ElectLeadersRequest Alter;
     AlterPartitionReassignmentsRequest Alter;
     ListPartitionReassignmentsRequest Describe;
-    DescribeClientQuotasRequest DescribeConfigs;
     AlterClientQuotasRequest AlterConfigs;
-    DescribeUserScramCredentialsRequest Describe;
     AlterUserScramCredentialsRequest Alter;
     DescribeQuorumRequest Describe;
     UpdateFeaturesRequest Alter;
@@ -91,10 +85,32 @@ group! { HeartbeatRequest JoinGroupRequest SyncGroupRequest LeaveGroupRequest }
 topics! {
     ListOffsetsRequest topics with_topics name Describe topics;
     DeleteRecordsRequest topics with_topics name Delete topics;
-    CreatePartitionsRequest topics with_topics name Alter results;
     DescribeProducersRequest topics with_topics name Read topics;
 }
 
+impl Guard for DescribeClientQuotasRequest {
+    const NEEDS: &'static [Need] = &[(ResourceType::Cluster, Operation::DescribeConfigs)];
+    fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
+        if rights.may_cluster(Operation::DescribeConfigs) {
+            return Verdict::GRANTED;
+        }
+        // No more is told than the code.
+        Verdict::Answered(refuse(self, ErrorCode::CLUSTER_AUTHORIZATION_FAILED).with_error_message(None))
+    }
+}
+impl Guard for DescribeUserScramCredentialsRequest {
+    const NEEDS: &'static [Need] = &[(ResourceType::Cluster, Operation::Describe)];
+    fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
+        let code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+        if rights.may_cluster(Operation::Describe) {
+            return Verdict::GRANTED;
+        }
+        // Kafka refuses as many users without names as were asked for.
+        let asked = self.users.as_ref().map_or(0, Vec::len);
+        let nobody = DescribeUserScramCredentialsResult::default().with_error_code(code.get()).with_error_message(None);
+        Verdict::Answered(refuse(self, code).with_error_message(None).with_results(vec![nobody; asked]))
+    }
+}
 impl Guard for EndTxnRequest {
     const NEEDS: &'static [Need] = &[(ResourceType::TransactionalId, Operation::Write)];
     fn screen(&mut self, rights: &Rights<'_>, _: Refuse<Self>) -> Verdict<Self::Response> {
