@@ -1,6 +1,6 @@
 //! Which APIs and versions there are.
 
-use crate::client::{Connection, text};
+use crate::client::{Connection, text, versions_request};
 use millstream_protocol::api;
 use millstream_protocol::messages::api_versions_response::ApiVersion;
 use millstream_protocol::messages::{
@@ -14,7 +14,7 @@ use millstream_testkit::TestCluster;
 async fn features_in_force_are_told() {
     for level in [1, 2] {
         let cluster = TestCluster::builder().config("transaction.version", &level.to_string()).start().await;
-        let response = Connection::to(&cluster, 0).call(4, &ApiVersionsRequest::default());
+        let response = Connection::to(&cluster, 0).call(4, &versions_request());
         let finalized =
             response.finalized_features.iter().find(|feature| feature.name.as_str() == "transaction.version").unwrap();
         assert_eq!(finalized.max_version_level, level);
@@ -25,7 +25,7 @@ async fn features_in_force_are_told() {
 async fn features_from_level_zero_on_are_told_to_newer_clients_only() {
     let cluster = TestCluster::start().await;
     let told = |version| {
-        let response = Connection::to(&cluster, 0).call(version, &ApiVersionsRequest::default());
+        let response = Connection::to(&cluster, 0).call(version, &versions_request());
         (response.supported_features.len(), response.finalized_features.len())
     };
     assert_eq!((told(3), told(4)), ((1, 5), (5, 5)));
@@ -34,11 +34,28 @@ async fn features_from_level_zero_on_are_told_to_newer_clients_only() {
 #[tokio::test]
 async fn telemetry_is_offered_where_there_is_a_reporter() {
     let offers = |cluster: &TestCluster| {
-        let told = Connection::to(cluster, 0).call(4, &ApiVersionsRequest::default()).api_keys;
+        let told = Connection::to(cluster, 0).call(4, &versions_request()).api_keys;
         told.iter().any(|row| row.api_key == ApiKey::GET_TELEMETRY_SUBSCRIPTIONS.get())
     };
     assert!(!offers(&TestCluster::start().await));
     assert!(offers(&TestCluster::builder().config("metric.reporters", "org.example.Reporter").start().await));
+}
+
+#[tokio::test]
+async fn a_client_says_properly_what_it_is() {
+    let cluster = TestCluster::start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let mut code = |version: i16, name: &'static str, number: &'static str| {
+        let request = ApiVersionsRequest::default()
+            .with_client_software_name(text(name))
+            .with_client_software_version(text(number));
+        ErrorCode::new(connection.call(version, &request).error_code)
+    };
+    assert_eq!(code(3, "apache-kafka.java", "4.4.0-rc1"), ErrorCode::NONE);
+    for (name, number) in [("", "1"), ("a", ""), ("-a", "1"), ("a", "1."), ("a b", "1")] {
+        assert_eq!(code(3, name, number), ErrorCode::INVALID_REQUEST, "{name:?} {number:?}");
+    }
+    assert_eq!(code(2, "", ""), ErrorCode::NONE, "before, nobody was asked");
 }
 
 #[tokio::test]
@@ -81,7 +98,7 @@ async fn every_version_of_every_api_can_be_refused() {
 }
 
 fn served(cluster: &TestCluster) -> Vec<ApiVersion> {
-    Connection::to(cluster, 0).call(4, &ApiVersionsRequest::default()).api_keys
+    Connection::to(cluster, 0).call(4, &versions_request()).api_keys
 }
 /// Asks for nothing in every version of every API, each on a connection of its own; how many APIs there are.
 fn ask_everything(cluster: &TestCluster, all: &[ApiVersion]) -> usize {

@@ -1,7 +1,7 @@
 //! Bytes that are no requests.
 
-use crate::client::Connection;
-use millstream_protocol::messages::{ApiVersionsRequest, MetadataRequest};
+use crate::client::{Connection, versions_request};
+use millstream_protocol::messages::MetadataRequest;
 use millstream_testkit::TestCluster;
 
 #[tokio::test]
@@ -23,7 +23,7 @@ async fn what_is_no_request_ends_its_connection_and_nothing_else() {
         connection.send_raw(bytes);
         assert_eq!(connection.payload(), None, "{what}");
     }
-    let response = Connection::to(&cluster, 0).call(4, &ApiVersionsRequest::default());
+    let response = Connection::to(&cluster, 0).call(4, &versions_request());
     assert_eq!(response.error_code, 0);
 }
 

@@ -1,6 +1,6 @@
 //! How connections prove who they are, message by message.
 
-use crate::client::{Connection, text};
+use crate::client::{Connection, text, versions_request};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
@@ -11,8 +11,8 @@ use millstream_protocol::messages::alter_user_scram_credentials_request::{
 };
 use millstream_protocol::messages::describe_user_scram_credentials_request::UserName;
 use millstream_protocol::messages::{
-    AlterUserScramCredentialsRequest, ApiVersionsRequest, DescribeUserScramCredentialsRequest, MetadataRequest,
-    SaslAuthenticateRequest, SaslAuthenticateResponse, SaslHandshakeRequest,
+    AlterUserScramCredentialsRequest, DescribeUserScramCredentialsRequest, MetadataRequest, SaslAuthenticateRequest,
+    SaslAuthenticateResponse, SaslHandshakeRequest,
 };
 use millstream_testkit::{SecurityProtocol, TestCluster, TestClusterBuilder};
 use sha2::{Digest, Sha256};
@@ -89,7 +89,7 @@ fn seconds_from_now(seconds: i64) -> i64 {
 async fn a_password_opens_a_connection_by_each_mechanism() {
     let cluster = builder().start().await;
     let mut connection = Connection::to(&cluster, 0);
-    assert_eq!(connection.call(4, &ApiVersionsRequest::default()).error_code, 0, "before anything else");
+    assert_eq!(connection.call(4, &versions_request()).error_code, 0, "before anything else");
     let answer = plain(&mut connection, "alice", "alice-secret");
     assert_eq!((answer.error_code, answer.session_lifetime_ms, answer.auth_bytes.len()), (0, 0, 0));
     assert!(works(&mut connection));
@@ -173,8 +173,8 @@ async fn nothing_but_the_next_step_is_answered() {
     assert!(is_hung_up_on(Connection::to(&cluster, 0)), "a request before the handshake");
 
     let mut connection = Connection::to(&cluster, 0);
-    assert_eq!(connection.call(4, &ApiVersionsRequest::default()).error_code, 0);
-    connection.send(4, &ApiVersionsRequest::default());
+    assert_eq!(connection.call(4, &versions_request()).error_code, 0);
+    connection.send(4, &versions_request());
     assert_eq!(connection.payload(), None, "ApiVersions twice");
 
     let mut connection = Connection::to(&cluster, 0);

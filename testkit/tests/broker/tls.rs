@@ -1,9 +1,7 @@
 //! Encrypted listeners, and clients that show certificates.
 
-use crate::client::{Connection, connect, text};
-use millstream_protocol::messages::{
-    ApiVersionsRequest, MetadataRequest, SaslAuthenticateRequest, SaslHandshakeRequest,
-};
+use crate::client::{Connection, connect, text, versions_request};
+use millstream_protocol::messages::{MetadataRequest, SaslAuthenticateRequest, SaslHandshakeRequest};
 use millstream_testkit::{ClientCertificate, SecurityProtocol, TestCluster};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -31,7 +29,7 @@ fn secured(bootstrap: &str, ca: &str, own: Option<&ClientCertificate>) -> Connec
 }
 /// Whether a first request is answered.
 fn is_served(mut connection: Connection) -> bool {
-    connection.send(4, &ApiVersionsRequest::default());
+    connection.send(4, &versions_request());
     connection.payload().is_some()
 }
 
@@ -42,7 +40,7 @@ async fn clients_that_trust_the_authority_are_served_and_plain_ones_are_not() {
     assert_eq!(connection.call(12, &MetadataRequest::default()).brokers.len(), 1);
 
     let mut plain = Connection::to(&cluster, 0);
-    plain.send(4, &ApiVersionsRequest::default());
+    plain.send(4, &versions_request());
     let alert = [21, 3, 3, 0, 2, 2];
     let mut answer = Vec::new();
     let _ = std::io::Read::read_to_end(&mut plain.into_stream(), &mut answer);

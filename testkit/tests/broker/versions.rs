@@ -1,6 +1,6 @@
 //! Clusters that speak as an older Kafka.
 
-use crate::client::Connection;
+use crate::client::{Connection, versions_request};
 use millstream_protocol::messages::{ApiVersionsRequest, ApiVersionsResponse, MetadataRequest};
 use millstream_protocol::{ApiKey, ErrorCode};
 use millstream_testkit::TestCluster;
@@ -28,7 +28,7 @@ async fn a_release_offers_what_it_had_and_hangs_up_on_the_rest() {
 #[tokio::test]
 async fn an_old_release_answers_a_new_api_versions_in_version_0() {
     let cluster = TestCluster::builder().kafka_version("2.3").start().await;
-    let refused = Connection::to(&cluster, 0).call(3, &ApiVersionsRequest::default());
+    let refused = Connection::to(&cluster, 0).call(3, &versions_request());
     assert_eq!(refused.error_code, ErrorCode::UNSUPPORTED_VERSION.get());
     assert_eq!(range(&refused, ApiKey::API_VERSIONS), Some((0, 2)));
 }
@@ -45,7 +45,7 @@ async fn features_are_those_of_the_release() {
         ("4.0", vec!["group.version=1", "kraft.version=1", "metadata.version=25", "transaction.version=2"]),
     ] {
         let cluster = TestCluster::builder().kafka_version(release).start().await;
-        let told = Connection::to(&cluster, 0).call(3, &ApiVersionsRequest::default());
+        let told = Connection::to(&cluster, 0).call(3, &versions_request());
         assert_eq!(levels(&told), expected, "{release}");
     }
 }
@@ -54,7 +54,7 @@ async fn features_are_those_of_the_release() {
 async fn one_api_has_the_versions_that_are_set() {
     let builder = TestCluster::builder().api_versions(ApiKey::METADATA, 5, 8).api_versions(ApiKey::LIST_OFFSETS, 1, 0);
     let cluster = builder.start().await;
-    let told = Connection::to(&cluster, 0).call(3, &ApiVersionsRequest::default());
+    let told = Connection::to(&cluster, 0).call(3, &versions_request());
     assert_eq!(range(&told, ApiKey::METADATA), Some((5, 8)));
     assert_eq!(range(&told, ApiKey::LIST_OFFSETS), None);
     cluster.set_api_versions(ApiKey::METADATA, 0, 4);

@@ -12,6 +12,8 @@ use millstream_protocol::messages::api_versions_response::{ApiVersion, Finalized
 use millstream_protocol::messages::{ApiVersionsRequest, ApiVersionsResponse, StrBytes};
 use millstream_protocol::{ApiKey, ErrorCode, frame};
 
+/// From this version on clients say what they are (KIP-511).
+const SOFTWARE_SINCE: i16 = 3;
 /// From this version on features are told.
 const FEATURES_SINCE: i16 = 3;
 /// The reporter that every broker has; it takes no clients' metrics.
@@ -22,7 +24,10 @@ pub(super) struct ApiVersions;
 
 impl Handler for ApiVersions {
     type Request = ApiVersionsRequest;
-    fn handle(broker: &mut Broker, call: &Call, _: ApiVersionsRequest) -> Answer<ApiVersionsResponse> {
+    fn handle(broker: &mut Broker, call: &Call, request: ApiVersionsRequest) -> Answer<ApiVersionsResponse> {
+        if call.version >= SOFTWARE_SINCE && !is_software(&request) {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
+        }
         let apis =
             ApiVersionsResponse::default().with_api_keys(offered(broker).map(|(api, range)| row(api, range)).collect());
         if call.version < FEATURES_SINCE {
@@ -41,6 +46,18 @@ impl Handler for ApiVersions {
     fn refuse(_: &ApiVersionsRequest, code: ErrorCode) -> ApiVersionsResponse {
         ApiVersionsResponse::default().with_error_code(code.get())
     }
+}
+
+/// Whether name and version of a client are what Kafka takes for such: ends of letters and digits, with dots and dashes between them.
+fn is_software(request: &ApiVersionsRequest) -> bool {
+    let is_word = |text: &str| {
+        let is_end = |end: Option<u8>| end.is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let mut bytes = text.bytes();
+        is_end(bytes.clone().next())
+            && is_end(bytes.clone().next_back())
+            && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'))
+    };
+    is_word(&request.client_software_name) && is_word(&request.client_software_version)
 }
 
 pub(super) fn refuse_version(broker: &Broker, call: &Call) -> Outcome {
