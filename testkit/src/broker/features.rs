@@ -17,12 +17,25 @@ pub(crate) struct Feature {
     pub(crate) level: i16,
 }
 
+impl Feature {
+    /// Why the format of the metadata cannot go back.
+    fn no_downgrade(&self, level: i16, change: Change) -> String {
+        let reason = match change {
+            Change::UnsafeDowngrade => "Unsafe metadata downgrade is not supported in this version.",
+            _ => "Refusing to perform the requested downgrade because it might delete metadata information.",
+        };
+        format!("Unsupported {} downgrade from {} to {level}. {reason}", self.name, self.level)
+    }
+}
+
 /// What UpdateFeatures allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     Upgrade,
     SafeDowngrade,
     UnsafeDowngrade,
+    /// Of a kind that Kafka does not know.
+    Unknown,
 }
 
 /// All features, by name.
@@ -87,17 +100,31 @@ impl Features {
                 format!("Invalid update version {level} for feature {name}. {reason}"),
             ))
         };
+        if change == Change::Unknown {
+            return invalid("The controller does not support the given upgrade type.".to_owned());
+        }
+        if level < 0 {
+            return invalid("A feature version cannot be less than 0.".to_owned());
+        }
         let Some(feature) = self.features.iter().find(|feature| feature.name == name) else {
-            return invalid(format!("Local controller {node} does not support this feature."));
+            return invalid(match level {
+                0 => format!("Feature {name} not found."),
+                _ => format!("Local controller {node} does not support this feature."),
+            });
         };
-        if level != 0 && !(feature.lowest..=feature.highest).contains(&level) {
+        if !(feature.lowest..=feature.highest).contains(&level) {
             let (lowest, highest) = (feature.lowest, feature.highest);
             return invalid(format!("Local controller {node} only supports versions {lowest}-{highest}"));
         }
-        if level < feature.level && change == Change::Upgrade {
-            return invalid("Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade.".to_owned());
+        if level >= feature.level {
+            return Ok(());
         }
-        Ok(())
+        match (name, change) {
+            (_, Change::Upgrade) => invalid("Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade.".to_owned()),
+            ("kraft.version", _) => invalid("Can't downgrade the version of this feature.".to_owned()),
+            ("metadata.version", _) => Err((ErrorCode::INVALID_UPDATE_VERSION, feature.no_downgrade(level, change))),
+            _ => Ok(()),
+        }
     }
     /// Brings a feature to a level that was checked.
     pub(crate) fn set(&mut self, name: &str, level: i16) {

@@ -23,11 +23,11 @@ impl Handler for AlterReplicaLogDirs {
     ) -> Answer<AlterReplicaLogDirsResponse> {
         Answer::Reply(answer(&request, |path, topic, index| {
             let partition = broker.topics.find(topic).and_then(|topic| topic.partition(index));
-            let is_here = partition.is_some_and(|partition| partition.replicas.contains(&call.node));
-            match (path == DIRECTORY, is_here) {
-                (false, _) => ErrorCode::LOG_DIR_NOT_FOUND,
-                (true, false) => ErrorCode::REPLICA_NOT_AVAILABLE,
-                (true, true) => ErrorCode::NONE,
+            match partition {
+                _ if path != DIRECTORY => ErrorCode::LOG_DIR_NOT_FOUND,
+                None => ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+                Some(partition) if partition.replicas.contains(&call.node) => ErrorCode::NONE,
+                Some(_) => ErrorCode::REPLICA_NOT_AVAILABLE,
             }
         }))
     }

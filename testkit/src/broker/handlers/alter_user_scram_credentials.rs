@@ -14,7 +14,7 @@ use millstream_protocol::messages::alter_user_scram_credentials_request::{
 };
 use millstream_protocol::messages::alter_user_scram_credentials_response::AlterUserScramCredentialsResult;
 use millstream_protocol::messages::{AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse, StrBytes};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct AlterUserScramCredentials;
 
@@ -54,23 +54,15 @@ impl Handler for AlterUserScramCredentials {
 /// All users, with the first thing wrong about each.
 fn check_all(broker: &Broker, request: &AlterUserScramCredentialsRequest) -> BTreeMap<StrBytes, Option<Refused>> {
     let mut all = users(request);
+    let mut changed: BTreeSet<StrBytes> = BTreeSet::new();
     let mut note = |user: &StrBytes, found: Result<(), Refused>| {
-        if let Some(noted) = all.get_mut(user)
-            && noted.is_none()
-        {
-            *noted = found.err();
-        }
+        // The first thing that is wrong counts; what follows of that user is not looked at.
+        let Some(noted) = all.get_mut(user).filter(|noted| noted.is_none()) else { return };
+        let is_first = changed.insert(user.clone());
+        *noted = if is_first { found.err() } else { Some((ErrorCode::DUPLICATE_RESOURCE, TWICE.to_owned())) };
     };
-    let deletions = request.deletions.iter().map(|each| (&each.name, each.mechanism));
-    let changes: Vec<(&StrBytes, i8)> =
-        deletions.chain(request.upsertions.iter().map(|each| (&each.name, each.mechanism))).collect();
     request.deletions.iter().for_each(|each| note(&each.name, check_deletion(broker, each)));
     request.upsertions.iter().for_each(|each| note(&each.name, check_upsertion(each)));
-    for change in &changes {
-        if changes.iter().filter(|each| *each == change).count() > 1 {
-            note(change.0, Err((ErrorCode::DUPLICATE_RESOURCE, TWICE.to_owned())));
-        }
-    }
     all
 }
 const TWICE: &str = "A user credential cannot be altered twice in the same request";

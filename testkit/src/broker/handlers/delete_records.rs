@@ -24,10 +24,11 @@ impl Handler for DeleteRecords {
 
 fn delete(broker: &mut Broker, call: &Call, topic: &str, index: i32, offset: i64) -> Result<i64, ErrorCode> {
     let topic = broker.topics.find_mut(topic).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
-    if topic.config("cleanup.policy") == "compact" {
+    let only_compacts = topic.config("cleanup.policy") == "compact";
+    let partition = topic.partition_mut(index).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
+    if only_compacts {
         return Err(ErrorCode::POLICY_VIOLATION);
     }
-    let partition = topic.partition_mut(index).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
     partition.check_leader(call.node, -1)?;
     let end = partition.log.high_watermark();
     let until = if offset == -1 { end } else { offset };

@@ -14,6 +14,8 @@ use millstream_protocol::messages::{DescribeLogDirsRequest, DescribeLogDirsRespo
 
 /// Where a broker's replicas are said to be.
 pub(super) const DIRECTORY: &str = "/memory";
+/// How large its file system is said to be, and how much of it is free.
+const SIZE_BYTES: i64 = 1 << 40;
 
 pub(super) struct DescribeLogDirs;
 
@@ -40,8 +42,11 @@ impl Handler for DescribeLogDirs {
                 .with_partitions(partitions.collect())
         };
         let topics = broker.topics.all().map(describe).filter(|topic| !topic.partitions.is_empty()).collect();
-        let result =
-            DescribeLogDirsResult::default().with_log_dir(StrBytes::from_static_str(DIRECTORY)).with_topics(topics);
+        let result = DescribeLogDirsResult::default()
+            .with_log_dir(StrBytes::from_static_str(DIRECTORY))
+            .with_topics(topics)
+            .with_total_bytes(SIZE_BYTES)
+            .with_usable_bytes(SIZE_BYTES);
         Answer::Reply(DescribeLogDirsResponse::default().with_results(vec![result]))
     }
     fn refuse(_: &DescribeLogDirsRequest, code: ErrorCode) -> DescribeLogDirsResponse {

@@ -12,6 +12,8 @@ use millstream_protocol::messages::{BrokerId, DescribeQuorumRequest, DescribeQuo
 
 /// The log of the cluster's metadata, which has one partition.
 const METADATA: &str = "__cluster_metadata";
+/// From this version on the controllers' addresses and directories are told (KIP-853).
+const NODES_SINCE: i16 = 2;
 const LISTENER: &str = "CONTROLLER";
 
 pub(super) struct DescribeQuorum;
@@ -20,16 +22,19 @@ impl Handler for DescribeQuorum {
     type Request = DescribeQuorumRequest;
     fn handle(broker: &mut Broker, call: &Call, request: DescribeQuorumRequest) -> Answer<DescribeQuorumResponse> {
         let is_asked = |asked: &Asked| asked.topic_name.0.as_str() == METADATA;
-        let is_known = request.topics.iter().any(is_asked);
+        // Kafka answers for that partition, and nothing else beside it.
+        let is_known = match request.topics.as_slice() {
+            [only] => is_asked(only) && matches!(only.partitions.as_slice(), [one] if one.partition_index == 0),
+            _ => false,
+        };
         let topics = request.topics.iter().map(|asked| {
-            let partitions =
-                asked.partitions.iter().map(|partition| match is_asked(asked) && partition.partition_index == 0 {
-                    true => quorum(broker),
-                    false => unknown(partition.partition_index),
-                });
+            let partitions = asked.partitions.iter().map(|partition| match is_known {
+                true => quorum(broker, call.version),
+                false => unknown(partition.partition_index),
+            });
             TopicData::default().with_topic_name(asked.topic_name.clone()).with_partitions(partitions.collect())
         });
-        let nodes = if is_known { nodes(broker, call) } else { Vec::new() };
+        let nodes = if is_known && call.version >= NODES_SINCE { nodes(broker, call) } else { Vec::new() };
         Answer::Reply(
             DescribeQuorumResponse::default()
                 .with_error_message(Some(StrBytes::new()))
@@ -51,14 +56,18 @@ fn unknown(index: i32) -> PartitionData {
         .with_error_code(code.get())
         .with_error_message(Some(StrBytes::from_static_str(code.message())))
 }
-fn quorum(broker: &Broker) -> PartitionData {
+fn quorum(broker: &Broker, version: i16) -> PartitionData {
     // Each change of a feature, topic or node is a record there; nobody reads them, so that their number will do.
     let end = broker.features.epoch.saturating_add(broker.topics.created());
     let now = broker.now.as_millis();
+    let directory = |node: i32| match version {
+        ..NODES_SINCE => Uuid::nil(),
+        _ => Uuid::from_u64_pair(broker.seed, u64::from(node.unsigned_abs())),
+    };
     let voters = broker.nodes.all().iter().map(|node| {
         ReplicaState::default()
             .with_replica_id(BrokerId(node.id.get()))
-            .with_replica_directory_id(Uuid::from_u64_pair(broker.seed, u64::from(node.id.get().unsigned_abs())))
+            .with_replica_directory_id(directory(node.id.get()))
             .with_log_end_offset(end)
             .with_last_fetch_timestamp(now)
             .with_last_caught_up_timestamp(now)

@@ -36,7 +36,11 @@ impl Handler for DescribeUserScramCredentials {
             let is_twice = |user: &StrBytes| asked.iter().filter(|each| *each == user).count() > 1;
             users.into_iter().map(|user| if is_twice(&user) { twice(user) } else { describe(broker, user) }).collect()
         };
-        Answer::Reply(DescribeUserScramCredentialsResponse::default().with_error_message(None).with_results(results))
+        Answer::Reply(
+            DescribeUserScramCredentialsResponse::default()
+                .with_error_message(Some(StrBytes::new()))
+                .with_results(results),
+        )
     }
     fn refuse(_: &DescribeUserScramCredentialsRequest, code: ErrorCode) -> DescribeUserScramCredentialsResponse {
         DescribeUserScramCredentialsResponse::default()
@@ -56,7 +60,7 @@ fn describe(broker: &Broker, user: StrBytes) -> DescribeUserScramCredentialsResu
     };
     DescribeUserScramCredentialsResult::default()
         .with_user(user)
-        .with_error_message(None)
+        .with_error_message(Some(StrBytes::new()))
         .with_credential_infos(known.into_iter().map(info).collect())
 }
 fn twice(user: StrBytes) -> DescribeUserScramCredentialsResult {

@@ -22,7 +22,7 @@ impl Handler for SaslAuthenticate {
         match broker.advance_exchange(call.connection, &request.auth_bytes) {
             Ok(token) => Answer::Reply(
                 SaslAuthenticateResponse::default()
-                    .with_error_message(None)
+                    .with_error_message(Some(StrBytes::new()))
                     .with_auth_bytes(token.bytes)
                     .with_session_lifetime_ms(token.lifetime_ms),
             ),

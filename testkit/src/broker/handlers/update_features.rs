@@ -47,19 +47,22 @@ impl Handler for UpdateFeatures {
 
 fn check(broker: &Broker, call: &Call, update: &FeatureUpdateKey) -> Result<(), (ErrorCode, String)> {
     let controller = broker.nodes.controller().map_or(-1, |node| node.id.get());
-    let unknown = || (ErrorCode::INVALID_UPDATE_VERSION, format!("Invalid upgrade type {}.", update.upgrade_type));
-    let change = change(call.version, update).ok_or_else(unknown)?;
+    let change = change(call.version, update);
     broker.features.check(&update.feature, update.max_version_level, change, controller)
 }
-fn change(version: i16, update: &FeatureUpdateKey) -> Option<Change> {
+fn change(version: i16, update: &FeatureUpdateKey) -> Change {
     match update.upgrade_type {
         _ if version < KINDS_SINCE => {
-            Some(if update.allow_downgrade { Change::SafeDowngrade } else { Change::Upgrade })
+            if update.allow_downgrade {
+                Change::SafeDowngrade
+            } else {
+                Change::Upgrade
+            }
         }
-        1 => Some(Change::Upgrade),
-        2 => Some(Change::SafeDowngrade),
-        3 => Some(Change::UnsafeDowngrade),
-        _ => None,
+        1 => Change::Upgrade,
+        2 => Change::SafeDowngrade,
+        3 => Change::UnsafeDowngrade,
+        _ => Change::Unknown,
     }
 }
 fn refused(code: ErrorCode, reason: &str) -> UpdateFeaturesResponse {

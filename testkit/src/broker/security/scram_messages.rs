@@ -1,10 +1,10 @@
 //! SCRAM's two messages from clients, read as strictly as RFC 5802 writes them: attributes in their order, each once. A channel binding is
-//! not offered, and an extension that must be understood is not.
+//! not offered, and an extension that must be understood is not known.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// `n,[a=id],n=user,r=nonce[,extensions]`.
+/// `n,[a=id],[m=extension],n=user,r=nonce[,extensions]`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ClientFirst {
     pub(super) gs2_header: String,
@@ -24,7 +24,11 @@ impl ClientFirst {
             "" => None,
             id => Some(name(id.strip_prefix("a=")?)?),
         };
-        let mut parts = bare.split(',');
+        let mut parts = bare.split(',').peekable();
+        // Kafka lets an extension pass that must be understood, and does nothing about it.
+        if parts.peek().is_some_and(|part| part.len() > 2 && part.starts_with("m=")) {
+            parts.next();
+        }
         let user = name(parts.next()?.strip_prefix("n=")?)?;
         let nonce = nonce(parts.next()?)?;
         let extensions: Vec<(&str, &str)> = parts.map(extension).collect::<Option<_>>()?;
@@ -107,7 +111,6 @@ mod tests {
             "n,,r=1,n=u",
             "n,,n=u",
             "n,b=u,n=u,r=1",
-            "n,,m=x,n=u,r=1",
             "n,,n=u,r=1,m=x",
             "n,,n=a=b,r=1",
             "n,,n=a=2c,r=1",
