@@ -7,14 +7,19 @@ use crate::ids::Ids;
 use crate::pair::{Kind, Pair};
 use millstream_protocol::ApiKey;
 use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
-use millstream_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
+use millstream_protocol::messages::create_partitions_request::{CreatePartitionsAssignment, CreatePartitionsTopic};
+use millstream_protocol::messages::create_topics_request::{
+    CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig,
+};
 use millstream_protocol::messages::create_topics_response::CreatableTopicResult;
 use millstream_protocol::messages::delete_topics_request::DeleteTopicState;
+use millstream_protocol::messages::describe_topic_partitions_request::{Cursor, TopicRequest};
 use millstream_protocol::messages::elect_leaders_request::TopicPartitions;
 use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::{
-    AlterPartitionReassignmentsRequest, BrokerId, CreateTopicsRequest, DeleteTopicsRequest, ElectLeadersRequest,
-    FindCoordinatorRequest, ListPartitionReassignmentsRequest, MetadataRequest, MetadataResponse, TopicName,
+    AlterPartitionReassignmentsRequest, BrokerId, CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest,
+    DescribeTopicPartitionsRequest, ElectLeadersRequest, FindCoordinatorRequest, ListPartitionReassignmentsRequest,
+    MetadataRequest, MetadataResponse, TopicName,
 };
 
 pub(crate) fn table() -> Vec<(ApiKey, Step)> {
@@ -26,6 +31,8 @@ pub(crate) fn table() -> Vec<(ApiKey, Step)> {
         (ApiKey::ELECT_LEADERS, elect),
         (ApiKey::ALTER_PARTITION_REASSIGNMENTS, reassign),
         (ApiKey::LIST_PARTITION_REASSIGNMENTS, list_reassignments),
+        (ApiKey::CREATE_PARTITIONS, create_partitions),
+        (ApiKey::DESCRIBE_TOPIC_PARTITIONS, describe_partitions),
     ]
 }
 
@@ -38,6 +45,7 @@ pub(crate) fn prepare(pair: &mut Pair) {
         ("small", &[("max.message.bytes", "300")]),
         ("late", &[("message.timestamp.before.max.ms", "3600000"), ("message.timestamp.after.max.ms", "60000")]),
         ("recoded", &[("compression.type", "gzip")]),
+        ("configured", &[]),
     ];
     for (name, configs) in topics {
         let configs = configs
@@ -130,11 +138,122 @@ fn create(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::CREATE_TOPICS);
     let version = chance.version(min, max);
     let name = *chance.pick(MADE);
-    let topic = CreatableTopic::default()
-        .with_name(TopicName(text(name)))
-        .with_num_partitions(*chance.pick(&[1, 2, 0, -1, -2]))
-        .with_replication_factor(*chance.pick(&[1, 1, 2, 0, -1]));
+    let topic = CreatableTopic::default().with_name(TopicName(text(name))).with_configs(some_configs(chance));
+    let topic = if chance.once_in(5) {
+        topic
+            .with_num_partitions(*chance.pick(&[-1, -1, 1]))
+            .with_replication_factor(-1)
+            .with_assignments(placed(chance))
+    } else {
+        topic
+            .with_num_partitions(*chance.pick(&[1, 2, 0, -1, -2]))
+            .with_replication_factor(*chance.pick(&[1, 1, 2, 0, -1]))
+    };
     make(pair, version, topic);
+}
+fn some_configs(chance: &mut Chance) -> Vec<CreatableTopicConfig> {
+    let configs = [
+        ("cleanup.policy", Some("compact")),
+        ("cleanup.policy", Some("shred")),
+        ("retention.ms", Some("x")),
+        ("nope", Some("1")),
+        ("retention.ms", None),
+        ("min.insync.replicas", Some("1")),
+    ];
+    let some = (0..*chance.pick(&[0, 0, 1, 2])).map(|_| {
+        let (name, value) = *chance.pick(&configs);
+        CreatableTopicConfig::default().with_name(text(name)).with_value(value.map(text))
+    });
+    some.collect()
+}
+/// Replicas by partition.
+fn placed(chance: &mut Chance) -> Vec<CreatableReplicaAssignment> {
+    let places: &[(i32, &[i32])] = chance.pick::<&[(i32, &[i32])]>(&[
+        &[(0, &[1])],
+        &[(0, &[1]), (1, &[1])],
+        &[(1, &[1])],
+        &[(0, &[1]), (0, &[1])],
+        &[(0, &[9])],
+        &[(0, &[1, 1])],
+        &[(0, &[])],
+        &[(0, &[-1])],
+    ]);
+    let placed = places.iter().map(|(index, nodes)| {
+        let nodes = nodes.iter().map(|node| BrokerId(*node)).collect();
+        CreatableReplicaAssignment::default().with_partition_index(*index).with_broker_ids(nodes)
+    });
+    placed.collect()
+}
+
+fn create_partitions(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::CREATE_PARTITIONS);
+    let version = chance.version(min, max);
+    let names = ["made-a", "made-b", "missing", "bad name", ""];
+    let mut topics: Vec<CreatePartitionsTopic> = (0..*chance.pick(&[1, 1, 1, 2]))
+        .map(|_| {
+            let nodes: Option<&[&[i32]]> = *chance.pick::<Option<&[&[i32]]>>(&[
+                None,
+                None,
+                None,
+                Some(&[&[1]]),
+                Some(&[&[1], &[1]]),
+                Some(&[&[9]]),
+                Some(&[&[]]),
+                Some(&[]),
+            ]);
+            let assignment = |nodes: &&[i32]| {
+                CreatePartitionsAssignment::default()
+                    .with_broker_ids(nodes.iter().map(|node| BrokerId(*node)).collect())
+            };
+            CreatePartitionsTopic::default()
+                .with_name(TopicName(text(chance.word(&names))))
+                .with_count(*chance.pick(&[1, 2, 3, 4, 0, -1, 11_000]))
+                .with_assignments(nodes.map(|nodes| nodes.iter().map(assignment).collect()))
+        })
+        .collect();
+    if topics.iter().filter(|topic| topic.count == 11_000).count() > 1 {
+        topics.pop();
+    }
+    let looked_at: Vec<_> = topics.iter().map(|topic| topic.name.0.to_string()).collect();
+    let request = CreatePartitionsRequest::default()
+        .with_topics(topics)
+        .with_timeout_ms(5000)
+        .with_validate_only(chance.once_in(4));
+    pair.ask(
+        Kind::Writes,
+        version,
+        |_| request.clone(),
+        |response, _| {
+            response.results.sort_by(|one, other| one.name.cmp(&other.name));
+        },
+    );
+    looked_at.iter().for_each(|name| look(pair, name));
+}
+
+fn describe_partitions(pair: &mut Pair, chance: &mut Chance) {
+    let topics: Vec<_> = (0..*chance.pick(&[0, 1, 1, 2, 3]))
+        .map(|_| TopicRequest::default().with_name(TopicName(text(chance.word(&[TOPICS, MADE].concat())))))
+        .collect();
+    let cursor = chance.once_in(3).then(|| {
+        Cursor::default()
+            .with_topic_name(TopicName(text(chance.word(TOPICS))))
+            .with_partition_index(*chance.pick(&[0, 1, 2, 9, -1]))
+    });
+    let request = DescribeTopicPartitionsRequest::default()
+        .with_topics(topics)
+        .with_response_partition_limit(*chance.pick(&[2000, 1, 2, 4, 0, -1]))
+        .with_cursor(cursor);
+    pair.ask(
+        Kind::Reads,
+        0,
+        |_| request.clone(),
+        |response, ids| {
+            response.topics.retain(|topic| topic.name.as_ref().is_none_or(|name| *name.0 != *"__share_group_state"));
+            response.topics.iter_mut().for_each(|topic| topic.topic_id = ids.tidy(topic.topic_id));
+            // What may not be seen comes last, in no order.
+            response.topics.sort_by(|one, other| one.name.cmp(&other.name));
+        },
+    );
 }
 
 fn delete(pair: &mut Pair, chance: &mut Chance) {

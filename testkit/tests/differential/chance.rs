@@ -1,15 +1,26 @@
 //! Random choices from a seed.
 
 /// SplitMix64.
-pub(crate) struct Chance(u64);
+pub(crate) struct Chance {
+    state: u64,
+    /// Which versions are chosen.
+    pub(crate) versions: Versions,
+}
+/// Which version of an API is chosen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Versions {
+    Oldest,
+    Newest,
+    Any,
+}
 
 impl Chance {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self { state: seed, versions: Versions::Any }
     }
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
@@ -30,9 +41,14 @@ impl Chance {
     pub(crate) fn word(&mut self, from: &[&'static str]) -> &'static str {
         from[self.below(from.len())]
     }
-    /// From one number to another, both included.
+    /// A version from one to another, both included.
     pub(crate) fn version(&mut self, min: i16, max: i16) -> i16 {
         let count = usize::try_from(max - min + 1).expect("a range");
-        min + i16::try_from(self.below(count)).expect("within the range")
+        let any = min + i16::try_from(self.below(count)).expect("within the range");
+        match self.versions {
+            Versions::Oldest => min,
+            Versions::Newest => max,
+            Versions::Any => any,
+        }
     }
 }

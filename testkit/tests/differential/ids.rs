@@ -1,6 +1,6 @@
 //! What differs between two clusters that do the same: ids. Each is replaced by the number in whose order it was first seen.
 
-use millstream_protocol::messages::Uuid;
+use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::BTreeMap;
 
 /// The ids of one side.
@@ -11,6 +11,10 @@ pub(crate) struct Ids {
     producers: Vec<i64>,
     /// Producers by the test's names for them: id and epoch.
     pub(crate) held: BTreeMap<String, (i64, i16)>,
+    /// Where logs are.
+    pub(crate) log_dir: Option<StrBytes>,
+    /// The id of a client that reports metrics, and of what it is to report.
+    pub(crate) metrics: Option<(Uuid, i32)>,
 }
 
 impl Ids {

@@ -1,15 +1,17 @@
 //! The two clusters, and what it means to ask both.
 
 use crate::ids::Ids;
-use crate::wire::Wire;
+use crate::wire::{Login, Wire};
 use millstream_protocol::messages::{ApiVersionsRequest, Request};
 use millstream_protocol::{ApiKey, ErrorCode, api};
-use millstream_testkit::TestCluster;
+use millstream_testkit::{TestCluster, TestClusterBuilder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How many clients there are, each with a connection of its own to each side.
+/// How many clients take turns, each with a connection of its own to each side.
 pub(crate) const CLIENTS: usize = 3;
+/// One more client, who may do everything.
+pub(crate) const ADMINISTRATOR: usize = CLIENTS;
 /// What a real Kafka answers while it is still doing something that the embedded one does at once.
 const TRANSIENT: &[ErrorCode] = &[
     ErrorCode::COORDINATOR_LOAD_IN_PROGRESS,
@@ -27,12 +29,18 @@ const PAUSE: Duration = Duration::from_millis(25);
 
 /// One cluster.
 pub(crate) struct Side {
+    bootstrap: String,
     wires: Vec<Wire>,
     pub(crate) ids: Ids,
 }
 impl Side {
-    fn new(bootstrap: &str) -> Self {
-        Self { wires: (0..CLIENTS).map(|_| Wire::new(bootstrap)).collect(), ids: Ids::default() }
+    fn new(bootstrap: &str, logins: &[Option<Login>]) -> Self {
+        let wires = logins.iter().map(|login| Wire::new(bootstrap, *login)).collect();
+        Self { bootstrap: bootstrap.to_owned(), wires, ids: Ids::default() }
+    }
+    /// One more connection, on which nothing was said yet.
+    pub(crate) fn open(&self) -> Wire {
+        Wire::new(&self.bootstrap, None)
     }
 }
 
@@ -43,6 +51,15 @@ pub(crate) enum Kind {
     Writes,
 }
 
+/// What an exchange with one side was.
+pub(crate) struct Told {
+    pub(crate) text: String,
+    /// Whether it may become another after a while.
+    pub(crate) may_change: bool,
+    /// The version in which there was an answer.
+    pub(crate) answered: Option<i16>,
+}
+
 /// Both.
 pub(crate) struct Pair {
     ours: Side,
@@ -50,44 +67,50 @@ pub(crate) struct Pair {
     _cluster: TestCluster,
     /// Which client asks next.
     client: usize,
+    /// Who asks instead.
+    pub(crate) only: Option<usize>,
     pub(crate) step: usize,
     pub(crate) api: Option<ApiKey>,
-    pub(crate) asked: BTreeMap<ApiKey, BTreeSet<i16>>,
+    /// The versions in which both gave an answer, and the same.
+    pub(crate) answered: BTreeMap<ApiKey, BTreeSet<i16>>,
     pub(crate) differences: usize,
     /// When the run began: the time of its records.
     pub(crate) now: i64,
 }
 impl Pair {
-    pub(crate) fn begin(bootstrap: &str, seed: u64) -> Self {
-        // As the launcher sets the real one up.
-        let builder = TestCluster::builder().config("auto.create.topics.enable", "false");
-        let builder =
-            builder.config("offsets.topic.num.partitions", "4").config("transaction.state.log.num.partitions", "4");
+    /// With a client for each login, the first [`CLIENTS`] of which take turns.
+    pub(crate) fn begin(
+        builder: TestClusterBuilder,
+        bootstrap: &str,
+        seed: u64,
+        logins: [Option<Login>; CLIENTS + 1],
+    ) -> Self {
         let cluster = builder.try_start().expect("loopback has free ports");
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970").as_millis();
         Self {
-            ours: Side::new(&cluster.bootstrap_servers()),
-            real: Side::new(bootstrap),
+            ours: Side::new(&cluster.bootstrap_servers(), &logins),
+            real: Side::new(bootstrap, &logins),
             _cluster: cluster,
             client: usize::try_from(seed % 3).expect("small"),
+            only: None,
             step: 0,
             api: None,
-            asked: BTreeMap::new(),
+            answered: BTreeMap::new(),
             differences: 0,
             now: i64::try_from(now).expect("a time"),
         }
     }
     /// The versions of an API that both speak.
     pub(crate) fn versions(&self, key: ApiKey) -> (i16, i16) {
-        let range = api::supported(key).expect("an API that the table knows");
+        let range = api::stable(key).expect("an API that the table knows");
         (range.min(), range.max())
     }
-    /// What the embedded broker serves.
-    pub(crate) fn served(&mut self) -> Vec<ApiKey> {
-        let told = self.ours.wires[0].ask(3, &ApiVersionsRequest::default()).expect("an answer");
-        told.api_keys.iter().map(|row| ApiKey::new(row.api_key)).collect()
+    /// What the embedded broker serves, with its versions.
+    pub(crate) fn served(&mut self) -> Vec<(ApiKey, i16, i16)> {
+        let told = self.ours.wires[0].ask(0, &ApiVersionsRequest::default()).expect("an answer");
+        told.api_keys.iter().map(|row| (ApiKey::new(row.api_key), row.min_version, row.max_version)).collect()
     }
-    /// Asks both, each with its own ids, and compares what they say once `tidy` has taken out what must differ.
+    /// Has the next client ask both, each with its own ids, and compares what they say once `tidy` has taken out what must differ.
     pub(crate) fn ask<R: Request + std::fmt::Debug>(
         &mut self,
         kind: Kind,
@@ -97,41 +120,79 @@ impl Pair {
     ) where
         R::Response: std::fmt::Debug + Clone,
     {
-        self.asked.entry(R::KEY).or_default().insert(version);
+        let client = self.next_client();
+        self.ask_as(client, kind, version, make, tidy);
+    }
+    /// Whose turn it is.
+    pub(crate) fn next_client(&mut self) -> usize {
         self.client = (self.client + 1) % CLIENTS;
-        let client = self.client;
-        let ask = |side: &mut Side| {
+        self.only.unwrap_or(self.client)
+    }
+    /// Has this client ask both.
+    pub(crate) fn ask_as<R: Request + std::fmt::Debug>(
+        &mut self,
+        client: usize,
+        kind: Kind,
+        version: i16,
+        make: impl Fn(&Ids) -> R,
+        tidy: impl Fn(&mut R::Response, &mut Ids),
+    ) where
+        R::Response: std::fmt::Debug + Clone,
+    {
+        let what = format!("{} {version} of client {client}: {:?}", R::KEY, make(&self.ours.ids));
+        self.compare(R::KEY, &what, |side| {
             let request = make(&side.ids);
             let mut answer = side.wires[client].ask(version, &request);
-            let raw = format!("{answer:?}");
+            let may_change = kind == Kind::Reads || is_transient(&format!("{answer:?}"));
             if let Some(answer) = &mut answer {
                 tidy(answer, &mut side.ids);
             }
-            (format!("{answer:#?}"), raw)
-        };
-        let (ours, _) = ask(&mut self.ours);
-        for tried in 0..TRIES {
-            let (real, raw) = ask(&mut self.real);
-            if real == ours {
+            Told { text: format!("{answer:#?}"), may_change, answered: answer.map(|_| version) }
+        });
+    }
+    /// Does the same with both, and compares what is told of it.
+    pub(crate) fn compare(&mut self, api: ApiKey, what: &str, exchange: impl Fn(&mut Side) -> Told) {
+        let ours = exchange(&mut self.ours);
+        let text = without_requests(&ours.text);
+        for tried in 1..=TRIES {
+            let real = exchange(&mut self.real);
+            let real_text = without_requests(&real.text);
+            if real_text == text {
+                self.answered.entry(api).or_default().extend(ours.answered);
                 return;
             }
-            let may_try_again = kind == Kind::Reads || is_transient(&raw);
-            if !may_try_again || tried + 1 == TRIES {
-                let request = make(&self.ours.ids);
-                return self.report(&format!("{} {version}", R::KEY), &format!("{request:?}"), &ours, &real);
+            if !real.may_change || tried == TRIES {
+                return self.report(what, &text, &real_text);
             }
             std::thread::sleep(PAUSE);
         }
     }
-    fn report(&mut self, what: &str, request: &str, ours: &str, real: &str) {
+    fn report(&mut self, what: &str, ours: &str, real: &str) {
         self.differences += 1;
-        println!("--- step {}: {what}\n{}", self.step, &request[..request.len().min(1500)]);
-        let lacks = |text: &str, line: &str| !text.lines().any(|other| other == line);
-        ours.lines().filter(|line| lacks(real, line)).for_each(|line| println!("  ours {line}"));
-        real.lines().filter(|line| lacks(ours, line)).for_each(|line| println!("  real {line}"));
+        println!("--- step {}: {what:.1500}", self.step);
+        for (whose, text, other) in [("ours", ours, real), ("real", real, ours)] {
+            changed_lines(text, other).iter().take(30).for_each(|line| println!("  {whose} {line}"));
+        }
     }
 }
 
+/// Where a real Kafka tells all about a request that is not allowed, the sentence that goes with the code.
+fn without_requests(text: &str) -> String {
+    let is_about_request = |line: &str| line.contains("\"Request Request(") && line.contains(" permission.");
+    let told = text.lines().map(|line| match line.find('"') {
+        Some(start) if is_about_request(line) => format!("{}\"Cluster authorization failed.\",", &line[..start]),
+        _ => line.to_owned(),
+    });
+    told.collect::<Vec<_>>().join("\n")
+}
+/// From the first line that is not the other's to the last.
+fn changed_lines<'t>(text: &'t str, other: &str) -> Vec<&'t str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let begin = lines.iter().zip(other.lines()).take_while(|(one, other)| **one == *other).count();
+    let end = lines.iter().rev().zip(other.lines().rev()).take_while(|(one, other)| **one == *other).count();
+    let end = end.min(lines.len().min(other.lines().count()) - begin);
+    lines[begin..lines.len() - end].to_vec()
+}
 fn is_transient(answer: &str) -> bool {
     TRANSIENT.iter().any(|code| answer.contains(&format!("error_code: {}", code.get())))
 }
