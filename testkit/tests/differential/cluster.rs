@@ -53,8 +53,6 @@ fn api_versions(pair: &mut Pair, chance: &mut Chance) {
     pair.ask(Kind::Reads, version, |_| request.clone(), tidy_versions);
 }
 fn tidy_versions(response: &mut ApiVersionsResponse, _: &mut Ids) {
-    let is_telemetry =
-        |key: i16| [ApiKey::GET_TELEMETRY_SUBSCRIPTIONS, ApiKey::PUSH_TELEMETRY].iter().any(|api| api.get() == key);
     let is_later = |key: i16| LATER.iter().any(|keys| keys.contains(&key));
     response.api_keys.retain(|row| !is_later(row.api_key));
     response.api_keys.sort_by_key(|row| row.api_key);

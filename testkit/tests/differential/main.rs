@@ -37,7 +37,9 @@ const STEPS: usize = 500;
 /// After so many differences a run is given up.
 const MOST_DIFFERENCES: usize = 60;
 /// The seed of a run that is given none.
-const SEED: u64 = 1;
+const SEED: u64 = 6;
+/// That of the run with few rights; being odd, nothing is allowed that no rule allows.
+const SECURED_SEED: u64 = 1;
 
 fn table() -> Vec<(ApiKey, Step)> {
     [
@@ -86,7 +88,7 @@ fn the_embedded_broker_answers_as_kafka_does() {
 #[test]
 #[ignore = "needs java and Kafka's jars"]
 fn the_embedded_broker_guards_what_kafka_does() {
-    let seed = number("MILLSTREAM_SEED").unwrap_or(SEED);
+    let seed = number("MILLSTREAM_SEED").unwrap_or(SECURED_SEED);
     let options = secured::options(seed);
     let kafka = RealKafka::up(&options.iter().map(String::as_str).collect::<Vec<_>>());
     let mut pair = Pair::begin(secured::builder(seed), &kafka.bootstrap, seed, secured::LOGINS);

@@ -331,6 +331,10 @@ fn alter_client_metrics(broker: &mut Broker, asked: &Alteration) -> Result<(), R
     }
     let before = broker.configs.client_metrics.get(name.as_str()).cloned().unwrap_or_default();
     let values = changed(asked, &before, |_| String::new());
+    let is_known = |name: &str| client_metrics::OPTIONS.iter().any(|(known, _)| *known == name);
+    if let Some(unknown) = values.keys().find(|name| !is_known(name)) {
+        return invalid_request(format!("Unknown client metrics configuration: {unknown}"));
+    }
     for (option, value) in &values {
         client_metrics::check(option, value).map_err(|invalid| match invalid {
             Invalid::Request(reason) => (ErrorCode::INVALID_REQUEST, reason),

@@ -34,6 +34,9 @@ pub(super) struct DescribeConfigs;
 impl Handler for DescribeConfigs {
     type Request = DescribeConfigsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: DescribeConfigsRequest) -> Answer<DescribeConfigsResponse> {
+        if request.resources.iter().any(|asked| Kind::numbered(asked.resource_type).is_none()) {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
+        }
         let described = |asked: &DescribeConfigsResource| match find(broker, call, asked) {
             Ok(rows) => {
                 let wanted = rows.into_iter().filter(|row| is_wanted(asked, &row.name));

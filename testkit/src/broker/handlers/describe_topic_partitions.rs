@@ -9,6 +9,7 @@ use crate::broker::call::{Answer, Call};
 use crate::broker::topics::check_name;
 use crate::broker::topics::partition::Partition;
 use crate::broker::topics::topic::Topic;
+use millstream_protocol::messages::describe_topic_partitions_request::{Cursor as AskedCursor, TopicRequest};
 use millstream_protocol::messages::describe_topic_partitions_response::{
     Cursor, DescribeTopicPartitionsResponsePartition, DescribeTopicPartitionsResponseTopic,
 };
@@ -29,6 +30,9 @@ impl Handler for DescribeTopicPartitions {
         _: &Call,
         request: DescribeTopicPartitionsRequest,
     ) -> Answer<DescribeTopicPartitionsResponse> {
+        if request.cursor.as_ref().is_some_and(|cursor| !is_place(cursor, &request.topics)) {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
+        }
         let mut names: Vec<StrBytes> = if request.topics.is_empty() {
             broker.topics.all().map(|topic| topic.name.clone()).collect()
         } else {
@@ -70,6 +74,11 @@ impl Handler for DescribeTopicPartitions {
     }
 }
 
+/// Whether a page can begin there: at a topic that is asked for.
+fn is_place(cursor: &AskedCursor, topics: &[TopicRequest]) -> bool {
+    let is_asked = topics.is_empty() || topics.iter().any(|topic| topic.name == cursor.topic_name);
+    is_asked && cursor.partition_index >= 0
+}
 fn page(
     topics: Vec<DescribeTopicPartitionsResponseTopic>,
     next: Option<(StrBytes, i32)>,

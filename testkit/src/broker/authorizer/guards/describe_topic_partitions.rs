@@ -20,10 +20,17 @@ impl Guard for DescribeTopicPartitionsRequest {
             let named =
                 |name: &str| TopicRequest::default().with_name(TopicName(StrBytes::from_string(name.to_owned())));
             let seen = rights.topics().filter(|name| rights.may_topic(Operation::Describe, name));
-            self.topics = seen.map(named).collect();
-            if self.topics.is_empty() {
+            let from = self.cursor.as_ref().map_or("", |cursor| cursor.topic_name.0.as_str());
+            let mut names: Vec<&str> = seen.filter(|name| *name >= from).collect();
+            names.sort_unstable();
+            let Some(first) = names.first() else {
                 return Verdict::Answered(DescribeTopicPartitionsResponse::default());
+            };
+            // Where the cursor's topic may not be seen, or is gone, the page begins with the next one.
+            if from != *first {
+                self.cursor = None;
             }
+            self.topics = names.into_iter().map(named).collect();
         }
         let mut denied = split(&mut self.topics, |topic| rights.may_topic(Operation::Describe, &topic.name.0));
         denied.retain(|topic| self.cursor.as_ref().is_none_or(|cursor| topic.name >= cursor.topic_name));
