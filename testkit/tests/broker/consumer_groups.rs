@@ -16,6 +16,7 @@ use millstream_protocol::messages::{
 };
 use millstream_testkit::TestCluster;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const HEARTBEAT: i16 = 1;
 
@@ -110,8 +111,9 @@ async fn cluster() -> TestCluster {
 #[tokio::test]
 async fn a_group_goes_only_where_the_picture_lets_it() {
     // With an interval between targets, a group can be seen while it has none for its epoch.
+    const INTERVAL: Duration = Duration::from_secs(30);
     let cluster =
-        TestCluster::builder().topic("t", 4).config("group.consumer.assignment.interval.ms", "100").start().await;
+        TestCluster::builder().topic("t", 4).config("group.consumer.assignment.interval.ms", "30000").start().await;
     let (mut one, mut two) = (Member::of(&cluster, "one"), Member::of(&cluster, "two"));
     assert_eq!(describe(&cluster).error_code, ErrorCode::GROUP_ID_NOT_FOUND.get());
     one.join(&["t"]);
@@ -124,6 +126,7 @@ async fn a_group_goes_only_where_the_picture_lets_it() {
     two.join(&["t"]);
     assert_eq!((two.count(), state(&cluster).as_str()), (0, "Assigning"));
     // Assigning -> Reconciling: the target is there, a member has not given up.
+    cluster.advance_brokers(INTERVAL);
     while state(&cluster) == "Assigning" {
         two.beat();
     }
@@ -137,6 +140,7 @@ async fn a_group_goes_only_where_the_picture_lets_it() {
     // Reconciling -> Assigning: somebody goes while another waits.
     let mut three = Member::of(&cluster, "three");
     three.join(&["t"]);
+    cluster.advance_brokers(INTERVAL);
     while state(&cluster) == "Assigning" {
         three.beat();
     }
