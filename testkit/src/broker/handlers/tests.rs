@@ -20,7 +20,7 @@ ListGroups: Cluster Describe, Group Describe
 SaslHandshake:
 ApiVersions:
 CreateTopics: Cluster Create, Topic Create, Topic DescribeConfigs
-DeleteTopics: Topic Delete, Topic Describe
+DeleteTopics: Cluster Delete, Topic Delete, Topic Describe
 DeleteRecords: Topic Delete
 InitProducerId: TransactionalId Write, Cluster IdempotentWrite, Topic Write
 OffsetForLeaderEpoch: Cluster ClusterAction, Topic Describe

@@ -7,11 +7,15 @@ use millstream_protocol::messages::{FindCoordinatorRequest, StrBytes};
 
 const GROUP: i8 = 0;
 const TRANSACTION: i8 = 1;
+const SHARE: i8 = 2;
 const BATCHED_SINCE: i16 = 4;
 
 impl Guard for FindCoordinatorRequest {
-    const NEEDS: &'static [Need] =
-        &[(ResourceType::Group, Operation::Describe), (ResourceType::TransactionalId, Operation::Describe)];
+    const NEEDS: &'static [Need] = &[
+        (ResourceType::Group, Operation::Describe),
+        (ResourceType::TransactionalId, Operation::Describe),
+        (ResourceType::Cluster, Operation::ClusterAction),
+    ];
 
     fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
         let kind = self.key_type;
@@ -21,6 +25,9 @@ impl Guard for FindCoordinatorRequest {
                 |rights, key| rights.may_transactional_id(Operation::Describe, key),
                 ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
             ),
+            SHARE => {
+                (|rights, _| rights.may_cluster(Operation::ClusterAction), ErrorCode::CLUSTER_AUTHORIZATION_FAILED)
+            }
             // There is no such kind, whoever asks.
             _ => return Verdict::GRANTED,
         };
