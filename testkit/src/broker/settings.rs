@@ -4,6 +4,7 @@ use super::configs::options;
 use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
 use super::security::settings::SecuritySettings;
+use super::topics::config;
 use super::versions::Release;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
@@ -174,9 +175,9 @@ impl Settings {
     }
     /// Sets what topics inherit, or keeps an option of Kafka's that does nothing here, so that it is shown.
     fn set_topic_default(&mut self, key: &str, value: &str) -> Result<(), String> {
-        if let Some(option) = super::topics::config::OPTIONS.iter().find(|option| option.broker_key == key) {
+        if let Some(option) = config::OPTIONS.iter().find(|option| option.broker_key == key) {
             option.check(value, self.release)?;
-            self.topic_defaults.insert(option.name.to_owned(), value.to_owned());
+            self.topic_defaults.insert(option.name.to_owned(), config::canonical(option.kind, value));
             return Ok(());
         }
         let option = options::find(&options::BROKER, key).filter(|option| !OF_EACH_BROKER.contains(&option.name));

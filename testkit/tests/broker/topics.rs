@@ -105,6 +105,20 @@ async fn what_is_wrong_with_a_new_topic_is_told() {
     }
 }
 
+/// Kafka reads numbers and switches without the blanks around them.
+#[tokio::test]
+async fn options_hold_however_they_are_spelled() {
+    let inherited = TestCluster::builder().config("message.max.bytes", " 100 ").topic("t", 1).start().await;
+    let own = TestCluster::start().await;
+    let option = CreatableTopicConfig::default().with_name(text("max.message.bytes")).with_value(Some(text(" 100 ")));
+    assert_eq!(create(&mut Connection::to(&own, 0), design("t", 1, 1).with_configs(vec![option])), ErrorCode::NONE);
+    for cluster in [&inherited, &own] {
+        let large = batch(&[&"x".repeat(200)], &Stamp::plain());
+        let (code, _) = write(&mut Connection::to(cluster, 0), "t", large);
+        assert_eq!(ErrorCode::new(code), ErrorCode::MESSAGE_TOO_LARGE);
+    }
+}
+
 #[tokio::test]
 async fn validating_makes_nothing() {
     let cluster = TestCluster::start().await;

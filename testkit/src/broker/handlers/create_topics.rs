@@ -84,7 +84,7 @@ fn check_configs(configs: &[CreatableTopicConfig], release: Release) -> Result<B
             .as_deref()
             .ok_or_else(|| invalid(format!("Null value not supported for topic configs: {}", given.name)))?;
         option.check(value, release).map_err(invalid)?;
-        checked.insert(given.name.to_string(), value.to_owned());
+        checked.insert(given.name.to_string(), config::canonical(option.kind, value));
     }
     Ok(checked)
 }

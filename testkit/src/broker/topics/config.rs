@@ -123,7 +123,7 @@ fn is_list_of_replicas(value: &str) -> bool {
 pub(crate) fn number_error(kind: Kind, value: &str) -> Option<String> {
     let value = value.trim();
     let (is_valid, name) = match kind {
-        Kind::Boolean if ["true", "false"].iter().any(|word| value.trim().eq_ignore_ascii_case(word)) => return None,
+        Kind::Boolean if ["true", "false"].iter().any(|word| value.eq_ignore_ascii_case(word)) => return None,
         Kind::Boolean => return Some("Expected value to be either true or false".to_owned()),
         Kind::Int => (value.parse::<i32>().is_ok(), "INT"),
         Kind::Short => (value.parse::<i16>().is_ok(), "SHORT"),
