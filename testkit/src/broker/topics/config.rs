@@ -181,9 +181,9 @@ fn range(name: &str, release: Release) -> Option<(f64, f64)> {
         | "message.timestamp.after.max.ms" => 0.0,
         "segment.ms" | "flush.messages" | "max.compaction.lag.ms" | "min.insync.replicas" => 1.0,
         "segment.index.bytes" => 4.0,
-        // KIP-1030 raised it.
+        // KIP-1030 raised it; topics were only checked with KAFKA-19080.
         "segment.bytes" => {
-            if release.is_since("4.0") {
+            if release.is_since("4.1") {
                 1_048_576.0
             } else {
                 14.0
@@ -284,9 +284,9 @@ mod tests {
     }
 
     #[test]
-    fn segments_may_be_small_before_4_0() {
+    fn segments_may_be_small_before_4_1() {
         let size = option("segment.bytes").unwrap();
-        let old: Release = "3.9".parse().unwrap();
+        let old: Release = "4.0.2".parse().unwrap();
         assert_eq!(size.check("14", old), Ok(()));
         let reason = "Invalid value 14 for configuration segment.bytes: Value must be at least 1048576";
         assert_eq!(size.check("14", Release::default()), Err(reason.to_owned()));
