@@ -58,13 +58,9 @@ impl Broker {
         expected: Option<Identity>,
     ) -> Result<Identity, ErrorCode> {
         let fresh = self.transactions.next_producer_id;
-        let own = self.features.edition();
         let Ok(transaction) = self.transactions.find_mut(id) else { return Ok(self.found(id, timeout)) };
         let outcome = transaction.take_over(expected, fresh)?;
         if outcome == TakeOver::AbortFirst {
-            if let Ok(transaction) = self.transactions.find_mut(id) {
-                transaction.edition = own;
-            }
             self.fence(id);
             return Err(ErrorCode::CONCURRENT_TRANSACTIONS);
         }
@@ -169,8 +165,11 @@ impl Broker {
     }
     fn fence(&mut self, id: &str) {
         let Ok(until) = self.marker_time(id) else { return };
+        let own = self.features.edition();
         if let Ok(transaction) = self.transactions.find_mut(id) {
             transaction.fence(until);
+            // Nobody has asked for it, whatever edition the client speaks.
+            transaction.edition = own;
         }
         self.write_transaction(id);
         self.advance_transaction(id);
