@@ -107,6 +107,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_full_segments_does_not_grow_into_the_active_one() {
+        let mut log = log(&[1, 2, 3]);
+        let cleaning = Cleaning { rolls: Rolls { bytes: log.size_bytes() / 3 * 2, ms: i64::MAX }, ..CLEANING };
+        log.clean_if_due(9, &cleaning);
+        assert_eq!(offsets(&log), [1, 2]);
+        append(&mut log, 4);
+        append(&mut log, 5);
+        log.clean_if_due(9, &cleaning);
+        assert_eq!(offsets(&log), [3, 4], "the third and the fourth batch are a full segment");
+    }
+
+    #[test]
     fn what_is_young_is_not_compacted_and_what_is_old_is_whatever_the_ratio() {
         let mut log = log(&[10, 20, 30, 40]);
         log.clean_if_due(50, &Cleaning { min_lag_ms: 25, ..CLEANING });

@@ -27,8 +27,13 @@ impl Log {
         let mut segments: Vec<Segment> = Vec::new();
         for batch in self.batches() {
             let (len, time) = (batch.size(), batch.max_timestamp);
+            // What the cleaner has made smaller takes in nothing that came later.
+            let is_kept_apart =
+                |segment: &Segment| segment.start < self.clean_end && batch.base_offset >= self.clean_end;
             let has_room = |segment: &&mut Segment| {
-                segment.bytes + len <= rolls.bytes && time.saturating_sub(segment.first_timestamp) <= rolls.ms
+                segment.bytes + len <= rolls.bytes
+                    && time.saturating_sub(segment.first_timestamp) <= rolls.ms
+                    && !is_kept_apart(segment)
             };
             if let Some(segment) = segments.last_mut().filter(has_room) {
                 segment.end = batch.next_offset();
