@@ -42,7 +42,6 @@ impl Handler for ElectLeaders {
             let refused = topic.partitions.iter().map(|index| (*index, Err((code, code.message().to_owned()))));
             (topic.topic.0.clone(), refused.collect())
         });
-        let code = if request.topic_partitions.is_some() { ErrorCode::NONE } else { code };
         respond(asked.collect()).with_error_code(code.get())
     }
     fn fit(response: &mut ElectLeadersResponse, version: i16) {

@@ -14,14 +14,15 @@ use std::collections::BTreeSet;
 
 /// The kinds of resources that have configurations.
 const TOPIC: i8 = 2;
-const GROUP: i8 = 32;
 const BROKER: i8 = 4;
 const LOGGER: i8 = 8;
-const KINDS: [i8; 5] = [TOPIC, BROKER, LOGGER, 16, GROUP];
+const CLIENT_METRICS: i8 = 16;
+const GROUP: i8 = 32;
+const KINDS: [i8; 5] = [TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP];
 /// IncrementalAlterConfigs' number for what needs no value.
 const DELETE: i8 = 1;
 
-/// Whether an option is there twice, or without a value.
+/// Whether it is of no kind that there is, or an option is there twice or without a value.
 fn is_wrong(resource: &AlterConfigsResource) -> bool {
     let mut seen = BTreeSet::new();
     !KINDS.contains(&resource.resource_type)

@@ -13,7 +13,6 @@ mod describe_cluster;
 mod describe_groups;
 mod describe_topic_partitions;
 mod describe_transactions;
-mod elect_leaders;
 mod fetch;
 mod find_coordinator;
 mod init_producer_id;

@@ -8,8 +8,8 @@ use millstream_protocol::messages::{
     AlterClientQuotasRequest, AlterPartitionReassignmentsRequest, AlterReplicaLogDirsRequest,
     AlterUserScramCredentialsRequest, ApiVersionsRequest, DeleteGroupsRequest, DeleteRecordsRequest,
     DescribeClientQuotasRequest, DescribeLogDirsRequest, DescribeProducersRequest, DescribeQuorumRequest,
-    DescribeUserScramCredentialsRequest, EndTxnRequest, GetTelemetrySubscriptionsRequest, HeartbeatRequest,
-    JoinGroupRequest, LeaveGroupRequest, ListConfigResourcesRequest, ListOffsetsRequest,
+    DescribeUserScramCredentialsRequest, ElectLeadersRequest, EndTxnRequest, GetTelemetrySubscriptionsRequest,
+    HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest, ListConfigResourcesRequest, ListOffsetsRequest,
     ListPartitionReassignmentsRequest, PushTelemetryRequest, SaslAuthenticateRequest, SaslHandshakeRequest,
     SyncGroupRequest, UnregisterBrokerRequest, UpdateFeaturesRequest,
 };
@@ -72,6 +72,7 @@ open! {
 cluster! {
     AlterReplicaLogDirsRequest Alter;
     DescribeLogDirsRequest Describe;
+    ElectLeadersRequest Alter;
     AlterPartitionReassignmentsRequest Alter;
     ListPartitionReassignmentsRequest Describe;
     AlterClientQuotasRequest AlterConfigs;
