@@ -7,6 +7,9 @@ use millstream_protocol::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// Kafka's default of `sasl.oauthbearer.clock.skew.seconds`.
+const SIGNED_SKEW: Duration = Duration::from_secs(30);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rules {
     /// `unsecuredValidatorPrincipalClaimName`.
@@ -15,8 +18,8 @@ pub(crate) struct Rules {
     pub(super) scope_claim: String,
     /// `unsecuredValidatorRequiredScope`: what must be there, separated by spaces.
     required_scope: String,
-    /// `unsecuredValidatorAllowableClockSkewMs`.
-    clock_skew: Duration,
+    /// `unsecuredValidatorAllowableClockSkewMs`, `sasl.oauthbearer.clock.skew.seconds`.
+    clock_skew: Option<Duration>,
     /// By which tokens have to be signed; without any they must not be.
     pub(super) keys: Keys,
     /// `sasl.oauthbearer.expected.audience`: one of these; empty: any.
@@ -30,7 +33,7 @@ impl Default for Rules {
             principal_claim: "sub".to_owned(),
             scope_claim: "scope".to_owned(),
             required_scope: String::new(),
-            clock_skew: Duration::ZERO,
+            clock_skew: None,
             keys: Keys::default(),
             audiences: Vec::new(),
             issuer: None,
@@ -45,7 +48,7 @@ impl Rules {
                 "unsecuredValidatorPrincipalClaimName" => self.principal_claim.clone_from(value),
                 "unsecuredValidatorScopeClaimName" => self.scope_claim.clone_from(value),
                 "unsecuredValidatorRequiredScope" => self.required_scope.clone_from(value),
-                "unsecuredValidatorAllowableClockSkewMs" => self.clock_skew = skew(value)?,
+                "unsecuredValidatorAllowableClockSkewMs" => self.clock_skew = Some(skew(value)?),
                 _ => {}
             }
         }
@@ -64,7 +67,7 @@ impl Rules {
             "sasl.oauthbearer.scope.claim.name" => value.clone_into(&mut self.scope_claim),
             "sasl.oauthbearer.clock.skew.seconds" => {
                 let seconds = value.parse().map_err(|_| format!("{key} cannot be `{value}`"))?;
-                self.clock_skew = Duration::from_secs(seconds);
+                self.clock_skew = Some(Duration::from_secs(seconds));
             }
             _ => return Ok(false),
         }
@@ -72,8 +75,9 @@ impl Rules {
     }
     /// Whether a token holds now.
     pub(super) fn check(&self, token: &Token, now: Timestamp) -> Result<(), Fault> {
-        let is_issued = token.issued_at.is_none_or(|at| millis(at) <= (now + self.clock_skew).as_millis());
-        let is_current = token.expires() + self.clock_skew > now;
+        let skew = self.allowed_skew();
+        let is_issued = token.issued_at.is_none_or(|at| millis(at) <= (now + skew).as_millis());
+        let is_current = token.expires() + skew > now;
         let is_consistent = token.issued_at.is_none_or(|at| token.expiration > at);
         if !(is_issued && is_current && is_consistent && self.is_meant(token)) {
             return Err(Fault::InvalidToken);
@@ -85,8 +89,11 @@ impl Rules {
             Err(Fault::InsufficientScope(self.required_scope.clone()))
         }
     }
-}
-impl Rules {
+    /// How far the issuer's clock may be from this one: Kafka's two validators differ in it.
+    fn allowed_skew(&self) -> Duration {
+        let default = if self.keys.are_given() { SIGNED_SKEW } else { Duration::ZERO };
+        self.clock_skew.unwrap_or(default)
+    }
     /// Whether it was issued by whom, and for whom, it should be.
     fn is_meant(&self, token: &Token) -> bool {
         let is_for_us = self.audiences.is_empty() || token.audiences.iter().any(|each| self.audiences.contains(each));

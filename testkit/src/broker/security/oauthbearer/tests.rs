@@ -89,11 +89,14 @@ fn an_authorization_id_is_the_tokens_principal_or_none() {
 
 /// Who a token names at 1000 s, if it is taken.
 fn taken(options: &[(&str, &str)], token: &str) -> Option<String> {
+    taken_at(1000, options, token)
+}
+fn taken_at(seconds: i64, options: &[(&str, &str)], token: &str) -> Option<String> {
     let mut rules = Rules::default();
     for (key, value) in options {
         assert!(rules.set(key, value).unwrap(), "{key}");
     }
-    let now = Timestamp::from_millis(1_000_000);
+    let now = Timestamp::from_millis(seconds * 1000);
     let message = format!("n,,\u{1}auth=Bearer {token}\u{1}\u{1}");
     let step = Server::default().handle(message.as_bytes(), &rules, now).unwrap();
     step.accepted.map(|accepted| accepted.user)
@@ -129,6 +132,16 @@ fn tokens_are_taken_whose_signature_is_made_by_the_key() {
     }
     let wrong = Rules::default().set(key.0, "no key").unwrap_err();
     assert_eq!(wrong, "the public key for OAUTHBEARER is no RSA key in PEM");
+}
+
+/// As Kafka has it, which grants unsecured tokens nothing.
+#[test]
+fn signed_tokens_are_taken_for_half_a_minute_more_unless_an_option_says_otherwise() {
+    let token = include_str!("signed.txt").lines().find(|line| line.starts_with("eyJhbGciOiJIUz")).unwrap();
+    let strict = ("sasl.oauthbearer.clock.skew.seconds", "0");
+    assert_eq!(taken_at(2_000_000_029, &[SECRET], token).as_deref(), ALICE);
+    assert_eq!(taken_at(2_000_000_030, &[SECRET], token), None);
+    assert_eq!(taken_at(2_000_000_000, &[SECRET, strict], token), None);
 }
 
 #[test]
