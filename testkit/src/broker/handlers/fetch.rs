@@ -1,5 +1,5 @@
-//! Fetch: sessions, long polls, read_committed, followers and racks, whole batches (Kafka may cut the last one), about 1 MiB of them at a time (Kafka
-//! gives what the client takes).
+//! Fetch: sessions, long polls, read_committed, followers and racks, whole batches (Kafka may cut the last one), about 1 MiB of them at a
+//! time (Kafka gives what the client takes).
 //!
 //! Versions 4 to 18. Left out: fetches of other brokers.
 
@@ -14,8 +14,8 @@ use millstream_protocol::messages::{FetchRequest, FetchResponse};
 use millstream_protocol::{ApiKey, ErrorCode};
 use std::time::Duration;
 
-/// No answer has much more than this beyond the least that is asked for, however much its client would take: clients read what stays in their caches and heaps in a
-/// fraction of the time, and ask again.
+/// No answer has much more than this beyond the least that is asked for, however much its client would take: clients read what stays in their
+/// caches and heaps in a fraction of the time, and ask again.
 const ENOUGH: usize = 1 << 20;
 
 pub(super) struct Fetch;

@@ -1,5 +1,5 @@
-//! What a read of a log finds: whole batches, as pieces to be sent. Large batches are shared with the log. Small ones are put together, since to send a piece costs more
-//! than to copy it.
+//! What a read of a log finds: whole batches, as pieces to be sent. Large batches are shared with the log. Small ones are put together, since
+//! to send a piece costs more than to copy it.
 
 use super::batch::Batch;
 use bytes::{Bytes, BytesMut};

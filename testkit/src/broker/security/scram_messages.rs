@@ -1,5 +1,5 @@
 //! SCRAM's two messages from clients, read as strictly as RFC 5802 writes them: attributes in their order, each once. A channel binding is
-//! not offered, and an extension that must be understood is not known.
+//! not offered. An extension that must be understood passes before the name, and nowhere else.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
