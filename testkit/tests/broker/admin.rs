@@ -455,10 +455,10 @@ async fn a_client_reports_what_a_subscription_wants_of_it() {
     assert!(without.requested_metrics.is_empty() && !without.client_instance_id.is_nil());
     assert_eq!(without.push_interval_ms, 300_000);
     admin.alter(CLIENT_METRICS, "m", SET, "metrics", Some("org.apache.kafka.producer."));
-    admin.alter(CLIENT_METRICS, "m", SET, "interval.ms", Some("500"));
+    admin.alter(CLIENT_METRICS, "m", SET, "interval.ms", Some("60000"));
     admin.alter(CLIENT_METRICS, "m", SET, "match", Some("client_id=te.*"));
     let with = ask(&mut admin);
-    assert_eq!((with.requested_metrics, with.push_interval_ms), (vec![text("org.apache.kafka.producer.")], 500));
+    assert_eq!((with.requested_metrics, with.push_interval_ms), (vec![text("org.apache.kafka.producer.")], 60_000));
     let mut push = |id: Uuid, subscription: i32| {
         let request = PushTelemetryRequest::default().with_client_instance_id(id).with_subscription_id(subscription);
         ErrorCode::new(admin.0.call(0, &request).error_code)

@@ -2,7 +2,6 @@
 
 use crate::client::{Connection, text};
 use bytes::Bytes;
-use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::join_group_request::JoinGroupRequestProtocol;
 use millstream_protocol::messages::leave_group_request::MemberIdentity;
 use millstream_protocol::messages::sync_group_request::SyncGroupRequestAssignment;
@@ -10,7 +9,9 @@ use millstream_protocol::messages::{
     DescribeGroupsRequest, GroupId, HeartbeatRequest, JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest,
     ListGroupsRequest, StrBytes, SyncGroupRequest, SyncGroupResponse,
 };
+use millstream_protocol::{ApiKey, ErrorCode};
 use millstream_testkit::TestCluster;
+use std::time::{Duration, Instant};
 
 const JOIN: i16 = 9;
 const SYNC: i16 = 5;
@@ -116,6 +117,19 @@ fn state(cluster: &TestCluster) -> String {
     let request = DescribeGroupsRequest::default().with_groups(vec![GroupId(text("g"))]);
     Connection::to(cluster, 0).call(5, &request).groups[0].group_state.to_string()
 }
+/// Waits until the group is in a state: what was sent on one connection may be read after what is sent later on another.
+fn until(cluster: &TestCluster, wanted: &str) {
+    let begun = Instant::now();
+    while state(cluster) != wanted {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the group is {}, not {wanted}", state(cluster));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+/// Ends the wait for first members when so many requests to join have come: whoever comes during the wait makes it longer, once.
+async fn end_first_wait(cluster: &TestCluster, requests: u64) {
+    cluster.requests().wait_for_count(ApiKey::JOIN_GROUP, requests).await;
+    (0..2).for_each(|_| cluster.advance_brokers(Duration::from_secs(10)));
+}
 /// A group of one that has its assignment.
 fn stable(cluster: &TestCluster, mut member: Member) -> Member {
     assert_eq!(member.join().error_code, 0);
@@ -129,19 +143,20 @@ fn stable(cluster: &TestCluster, mut member: Member) -> Member {
 /// Walks the picture at the head of the classic group's module: every state, every way.
 #[tokio::test]
 async fn a_classic_group_goes_only_where_the_picture_lets_it() {
-    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "200").start().await;
-    let until = |wanted: &'static str| while state(&cluster) != wanted {};
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "10000").start().await;
+    let until = |wanted| until(&cluster, wanted);
     assert_eq!(state(&cluster), "Dead", "there is none");
     // Empty -> PreparingRebalance, which waits for more, -> CompletingRebalance -> Stable.
-    let mut one = Member { rebalance_timeout_ms: 300, ..Member::of(&cluster) };
+    let mut one = Member { rebalance_timeout_ms: 20_000, ..Member::of(&cluster) };
     one.ask();
     until("PreparingRebalance");
+    cluster.advance_brokers(Duration::from_secs(10));
     assert_eq!((one.joined().generation_id, state(&cluster).as_str()), (1, "CompletingRebalance"));
     let one_id = one.id.clone();
     one.ask_sync(&[(&one_id, "all")]);
     assert_eq!((one.synced().error_code, state(&cluster).as_str()), (0, "Stable"));
     // Stable -> PreparingRebalance on a join; CompletingRebalance -> PreparingRebalance on a leave.
-    let mut two = Member { rebalance_timeout_ms: 300, ..Member::of(&cluster) };
+    let mut two = Member { rebalance_timeout_ms: 20_000, ..Member::of(&cluster) };
     two.ask();
     until("PreparingRebalance");
     one.ask();
@@ -151,7 +166,8 @@ async fn a_classic_group_goes_only_where_the_picture_lets_it() {
     // A member that joins again ends the wait; without SyncGroup the generation ends, and nobody is left.
     one.ask();
     assert_eq!((one.joined().generation_id, state(&cluster).as_str()), (3, "CompletingRebalance"));
-    until("Empty");
+    cluster.advance_brokers(Duration::from_secs(20));
+    assert_eq!(state(&cluster), "Empty");
     assert_eq!(one.heartbeat(), ErrorCode::UNKNOWN_MEMBER_ID);
     // PreparingRebalance -> Empty: the only member goes before its generation began.
     let mut three = Member::of(&cluster);
@@ -159,15 +175,17 @@ async fn a_classic_group_goes_only_where_the_picture_lets_it() {
     until("PreparingRebalance");
     let mut same = Member { id: three.id.clone(), ..Member::of(&cluster) };
     assert_eq!(same.leave(), ErrorCode::NONE);
-    until("Empty");
+    cluster.advance_brokers(Duration::from_secs(10));
+    assert_eq!(state(&cluster), "Empty");
 }
 
 #[tokio::test]
 async fn two_members_share_a_generation_and_the_leader_assigns() {
-    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "200").start().await;
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "10000").start().await;
     let (mut one, mut two) = (Member::of(&cluster), Member::of(&cluster));
     one.ask();
     two.ask();
+    end_first_wait(&cluster, 4).await;
     let (first, second) = (one.joined(), two.joined());
     assert_eq!((first.generation_id, second.generation_id, &first.leader), (1, 1, &second.leader));
     assert_eq!(state(&cluster), "CompletingRebalance");
@@ -192,10 +210,8 @@ async fn a_new_member_makes_the_others_join_again() {
     let mut one = stable(&cluster, Member::of(&cluster));
     let mut two = Member::of(&cluster);
     two.ask();
-    // The broker has the second member's request once the first one's heartbeat says so.
-    while one.heartbeat() == ErrorCode::NONE {}
+    until(&cluster, "PreparingRebalance");
     assert_eq!(one.heartbeat(), ErrorCode::REBALANCE_IN_PROGRESS);
-    assert_eq!(state(&cluster), "PreparingRebalance");
     one.ask();
     assert_eq!((one.joined().generation_id, two.joined().generation_id), (2, 2));
 }
@@ -204,11 +220,14 @@ async fn a_new_member_makes_the_others_join_again() {
 async fn who_does_not_join_again_in_time_is_out() {
     let cluster = TestCluster::start().await;
     let mut one = Member::of(&cluster);
-    one.rebalance_timeout_ms = 50;
+    one.rebalance_timeout_ms = 10_000;
     let mut one = stable(&cluster, one);
     let mut two = Member::of(&cluster);
-    two.rebalance_timeout_ms = 50;
-    let joined = two.join();
+    two.rebalance_timeout_ms = 10_000;
+    two.ask();
+    until(&cluster, "PreparingRebalance");
+    cluster.advance_brokers(Duration::from_secs(10));
+    let joined = two.joined();
     assert_eq!((joined.generation_id, joined.members.len()), (2, 1));
     assert_eq!(one.heartbeat(), ErrorCode::UNKNOWN_MEMBER_ID);
 }
@@ -216,12 +235,9 @@ async fn who_does_not_join_again_in_time_is_out() {
 #[tokio::test]
 async fn a_session_without_heartbeats_ends() {
     let cluster = TestCluster::start().await;
-    let mut silent = Member::of(&cluster);
-    silent.session_timeout_ms = 50;
-    let mut silent = stable(&cluster, silent);
-    while state(&cluster) != "Empty" {
-        tokio::task::yield_now().await;
-    }
+    let mut silent = stable(&cluster, Member::of(&cluster));
+    cluster.advance_brokers(Duration::from_secs(30));
+    assert_eq!(state(&cluster), "Empty");
     assert_eq!(silent.heartbeat(), ErrorCode::UNKNOWN_MEMBER_ID);
 }
 
@@ -229,11 +245,10 @@ async fn a_session_without_heartbeats_ends() {
 async fn a_generation_without_the_leaders_assignment_ends() {
     let cluster = TestCluster::start().await;
     let mut lazy = Member::of(&cluster);
-    lazy.rebalance_timeout_ms = 50;
+    lazy.rebalance_timeout_ms = 10_000;
     lazy.join();
-    while state(&cluster) != "Empty" {
-        tokio::task::yield_now().await;
-    }
+    cluster.advance_brokers(Duration::from_secs(10));
+    assert_eq!(state(&cluster), "Empty");
     assert_eq!(lazy.heartbeat(), ErrorCode::UNKNOWN_MEMBER_ID);
 }
 
@@ -261,10 +276,11 @@ async fn an_old_generation_is_illegal() {
 
 #[tokio::test]
 async fn the_assignor_that_most_prefer_is_taken_and_strange_ones_are_refused() {
-    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "200").start().await;
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "10000").start().await;
     let mut members = [vec!["range", "sticky"], vec!["sticky", "range"], vec!["sticky", "range"]]
         .map(|protocols| Member { protocols, ..Member::of(&cluster) });
     members.iter_mut().for_each(Member::ask);
+    end_first_wait(&cluster, 6).await;
     for member in &mut members {
         assert_eq!(member.joined().protocol_name, Some(text("sticky")));
     }
@@ -326,6 +342,7 @@ async fn ids_that_were_given_out_make_no_group_and_hold_no_first_generation_back
     assert_eq!((first.join().generation_id, state(&cluster).as_str()), (1, "CompletingRebalance"));
     // Who was given the id may still come.
     waiting.ask();
+    until(&cluster, "PreparingRebalance");
     first.ask();
     assert_eq!((waiting.joined().generation_id, first.joined().generation_id), (2, 2));
 }
@@ -338,7 +355,7 @@ async fn a_member_agrees_with_what_it_said_itself() {
     assert_eq!(ErrorCode::new(member.join().error_code), ErrorCode::INCONSISTENT_GROUP_PROTOCOL);
     let mut member = Member { protocols: vec!["other", "range"], ..Member::of(&cluster) };
     member.ask();
-    while state(&cluster) != "PreparingRebalance" {}
+    until(&cluster, "PreparingRebalance");
 }
 
 #[tokio::test]

@@ -236,7 +236,8 @@ async fn a_partition_forgets_a_producer_that_writes_no_more() {
     let stamp = Stamp::idempotent(ProducerId::new(id), ProducerEpoch::new(0), 0);
     // These records are of 1970: that is the time that counts.
     connection.call(9, &produce("u", 0, batch(&["a"], &stamp), None));
-    let mut open = init(&cluster.bootstrap_servers());
+    // The transaction's own time is longer than what is waited for.
+    let mut open = Producer::try_init_at(&cluster.bootstrap_servers(), 900_000).expect("the transactional id is free");
     assert_eq!(open.write(12, "a"), ErrorCode::NONE);
     let mut producers = |topic: &str| {
         let topic = TopicRequest::default().with_name(TopicName(text(topic))).with_partition_indexes(vec![0]);
