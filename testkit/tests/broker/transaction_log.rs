@@ -163,6 +163,21 @@ fn kafkas_coordinator_writes_the_same_records() {
     assert_eq!(live(&kafka.bootstrap), WRITTEN);
 }
 
+/// What the coordinator does by itself it does in the edition of the cluster, whatever the client speaks.
+#[tokio::test]
+async fn a_transaction_that_runs_out_of_time_ends_in_the_clusters_edition() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut producer = init(&cluster.bootstrap_servers());
+    assert_eq!((producer.add_partition(), producer.write(11, "a")), (ErrorCode::NONE, ErrorCode::NONE));
+    cluster.advance_brokers(Duration::from_secs(60));
+    let expected = [
+        "v1 Ongoing 0@0 before 0 next -1 client 0 started [t-0]",
+        "v1 PrepareAbort 0@1 before 0 next -1 client 2 started [t-0]",
+        "v1 CompleteAbort 0@1 before 0 next -1 client 2 started []",
+    ];
+    assert_eq!(told(&cluster.bootstrap_servers())[1..], expected);
+}
+
 /// The last epoch that a client gets.
 const LAST_EPOCH: i16 = 32_766;
 
