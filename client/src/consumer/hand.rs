@@ -64,7 +64,11 @@ impl Hand {
         };
         let next = match free {
             Some(index) => self.taken.remove(index),
-            None => shared.take(|id| !tracker.is_full(id)),
+            // What the hand holds back may be let go meanwhile, by a committer; what is buffered of it still comes behind that.
+            None => {
+                let held = partitions_of(&self.taken);
+                shared.take(|id| !held.contains(&id) && !tracker.is_full(id))
+            }
         };
         let Some(next) = next else { return false };
         self.taken.push_front(next);
@@ -126,6 +130,15 @@ impl Hand {
             _ => None,
         }
     }
+}
+
+/// Whose records these are.
+fn partitions_of(taken: &VecDeque<Taken>) -> Vec<&TopicPartition> {
+    let of = taken.iter().map(|taken| match taken {
+        Taken::Fetched(fetched) => Some(&fetched.partition),
+        _ => None,
+    });
+    of.flatten().collect()
 }
 
 /// Records on their way to the application.
