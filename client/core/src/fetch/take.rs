@@ -124,6 +124,8 @@ impl Fetcher {
             return;
         };
         let Some(place) = partition.consumed else { return };
+        // The place is older than what was last checked, and is checked for itself.
+        partition.checked_epoch = None;
         self.responses.drop_items(&partition.items);
         partition.items.clear();
         partition.buffered_bytes = 0;

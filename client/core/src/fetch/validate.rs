@@ -103,7 +103,8 @@ impl Fetcher {
     /// The leader cannot be asked this: it is too old. Reading goes on as it is.
     pub fn handle_validation_unsupported(&mut self, validation: &Validation) {
         for (id, asked) in &validation.partitions {
-            if let Some(partition) = self.current(id, asked.generation) {
+            let waiting = |partition: &&mut super::Partition| partition.phase == Phase::Validating;
+            if let Some(partition) = self.current(id, asked.generation).filter(waiting) {
                 partition.validated(asked.leader_epoch);
             }
         }
