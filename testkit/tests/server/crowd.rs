@@ -10,6 +10,8 @@ const ASK: [u8; 14] = [0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 7, 0xff, 0xff];
 const CROWD: usize = 10_000;
 /// Files that this process has open besides, at most.
 const OTHERS: usize = 1_000;
+/// What a process may hold more for another reason than its connections, where these are few.
+const SLACK_KIB: usize = 2 << 10;
 
 struct Broker {
     process: Child,
@@ -34,7 +36,10 @@ impl Broker {
         BufReader::new(out).read_line(&mut line).expect("it says that it is ready");
         let (address, control) = line.trim_end().split_once(" control=").expect("both addresses");
         let address = address.strip_prefix("bootstrap=").expect("the brokers first").to_owned();
-        Self { process, address, control: control.to_owned() }
+        let broker = Self { process, address, control: control.to_owned() };
+        // What serves a connection is in memory now, so that it is not counted as what connections hold.
+        ask(&mut broker.connect());
+        broker
     }
     fn connect(&self) -> TcpStream {
         TcpStream::connect(&self.address).expect("it listens")
@@ -79,7 +84,7 @@ fn ten_thousand_connections_are_served_at_once() {
     let held = broker.memory_kib().saturating_sub(before);
     println!("{} connections, {held} KiB", streams.len());
     // Of each its buffer, and of the exchanges those that the request log keeps.
-    assert!(held / streams.len() < 32, "{held} KiB for {} connections", streams.len());
+    assert!(held < SLACK_KIB + 32 * streams.len(), "{held} KiB for {} connections", streams.len());
 }
 
 #[test]
@@ -92,7 +97,7 @@ fn who_sends_half_a_frame_and_stays_holds_little_more_than_what_came() {
     ask(&mut broker.connect());
     let held = broker.memory_kib().saturating_sub(before);
     println!("{} connections with half a frame, {held} KiB", streams.len());
-    assert!(held / streams.len() < 64, "{held} KiB for {} connections", streams.len());
+    assert!(held < SLACK_KIB + 64 * streams.len(), "{held} KiB for {} connections", streams.len());
 }
 
 #[test]
