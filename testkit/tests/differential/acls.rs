@@ -98,16 +98,13 @@ fn filter(chance: &mut Chance, narrow: bool) -> Filter {
         if any { None } else { *chance.pick(&[None, Some("User:alice"), Some("User:bob"), Some("User:*")]) };
     (
         if any { ANY } else { *chance.pick(&[kind, kind, kind, 0, 99]) },
-        chance.pick(&[None, Some(chance_name(names)), Some("plain"), Some("")]).map(text),
+        chance.pick(&[None, Some(names[0]), Some("plain"), Some("")]).map(text),
         *chance.pick(&[1, 1, 2, 2, 3, 4, 0, 9]),
         principal.map(text),
         chance.pick(&[None, None, Some("*"), Some("127.0.0.1"), Some("")]).map(text),
         *chance.pick(&[1, 1, 1, 3, 8, 0, 99]),
         *chance.pick(&[1, 1, 2, 3, 0, 9]),
     )
-}
-fn chance_name(names: &[&'static str]) -> &'static str {
-    names[0]
 }
 fn describe(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::DESCRIBE_ACLS);
