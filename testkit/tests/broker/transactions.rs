@@ -355,3 +355,21 @@ async fn markers_bear_the_epoch_of_their_coordinator() {
     let producers = Connection::to(&cluster, 0).call(0, &DescribeProducersRequest::default().with_topics(vec![topic]));
     assert_eq!(producers.topics[0].partitions[0].active_producers[0].coordinator_epoch, 1);
 }
+
+#[tokio::test]
+async fn who_takes_itself_for_a_producer_says_both_its_id_and_its_epoch() {
+    let cluster = cluster().await;
+    let mut connection = Connection::to(&cluster, 0);
+    for (id, epoch, code) in
+        [(7, -1, ErrorCode::INVALID_REQUEST), (-1, 0, ErrorCode::INVALID_REQUEST), (-1, -1, ErrorCode::NONE)]
+    {
+        for transactional_id in [None, Some(TransactionalId(text("x")))] {
+            let request = InitProducerIdRequest::default()
+                .with_transactional_id(transactional_id)
+                .with_transaction_timeout_ms(60_000)
+                .with_producer_id(WireId(id))
+                .with_producer_epoch(epoch);
+            assert_eq!(ErrorCode::new(connection.call(4, &request).error_code), code, "{id} {epoch}");
+        }
+    }
+}

@@ -15,18 +15,20 @@ pub(super) struct DeleteGroups;
 impl Handler for DeleteGroups {
     type Request = DeleteGroupsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: DeleteGroupsRequest) -> Answer<DeleteGroupsResponse> {
-        let mut seen = BTreeSet::new();
-        let results = request
-            .groups_names
-            .iter()
-            .filter(|id| seen.insert(id.0.clone()))
-            .map(|id| result(id, delete(broker, call, &id.0).err().unwrap_or(ErrorCode::NONE)));
-        let results = results.collect();
+        let results = each_once(&request.groups_names)
+            .map(|id| result(id, delete(broker, call, &id.0).err().unwrap_or(ErrorCode::NONE)))
+            .collect();
         Answer::Reply(DeleteGroupsResponse::default().with_results(results))
     }
     fn refuse(request: &DeleteGroupsRequest, code: ErrorCode) -> DeleteGroupsResponse {
-        DeleteGroupsResponse::default().with_results(request.groups_names.iter().map(|id| result(id, code)).collect())
+        let results = each_once(&request.groups_names).map(|id| result(id, code)).collect();
+        DeleteGroupsResponse::default().with_results(results)
     }
+}
+
+fn each_once(ids: &[GroupId]) -> impl Iterator<Item = &GroupId> {
+    let mut seen = BTreeSet::new();
+    ids.iter().filter(move |id| seen.insert(id.0.clone()))
 }
 
 fn delete(broker: &mut Broker, call: &Call, id: &str) -> Result<(), ErrorCode> {

@@ -34,6 +34,7 @@ impl Handler for InitProducerId {
 }
 
 fn init(broker: &mut Broker, call: &Call, request: &InitProducerIdRequest) -> Result<Identity, ErrorCode> {
+    let expected = expected(request)?;
     let Some(id) = &request.transactional_id else { return Ok(broker.new_producer()) };
     if id.0.is_empty() {
         return Err(ErrorCode::INVALID_REQUEST);
@@ -45,7 +46,13 @@ fn init(broker: &mut Broker, call: &Call, request: &InitProducerIdRequest) -> Re
     if timeout_ms <= 0 || timeout_ms > broker.settings.transaction_max_timeout_ms {
         return Err(ErrorCode::INVALID_TRANSACTION_TIMEOUT);
     }
-    let has_identity = call.version >= 3 && request.producer_id.0 >= 0;
-    let expected = has_identity.then_some(Identity { id: request.producer_id.0, epoch: request.producer_epoch });
     broker.take_over(&id.0, Duration::from_millis(u64::from(timeout_ms.unsigned_abs())), expected)
+}
+/// Whom the asker takes itself for: an id and its epoch, or neither.
+fn expected(request: &InitProducerIdRequest) -> Result<Option<Identity>, ErrorCode> {
+    match (request.producer_id.0, request.producer_epoch) {
+        (-1, -1) => Ok(None),
+        (-1, _) | (_, -1) => Err(ErrorCode::INVALID_REQUEST),
+        (id, epoch) => Ok(Some(Identity { id, epoch })),
+    }
 }

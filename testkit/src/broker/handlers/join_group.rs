@@ -18,7 +18,7 @@ impl Handler for JoinGroup {
     type Request = JoinGroupRequest;
     fn handle(broker: &mut Broker, call: &Call, request: JoinGroupRequest) -> Answer<JoinGroupResponse> {
         if let Err(code) = check(broker, call, &request) {
-            return Answer::Reply(in_version(Self::refuse(&request, code), call.version));
+            return Answer::Reply(in_version(refused_join(code, request.member_id), call.version));
         }
         let group = request.group_id.0.clone();
         let prefix = request.group_instance_id.as_ref().unwrap_or(&call.client_id).clone();
@@ -48,8 +48,11 @@ impl Handler for JoinGroup {
         broker.with_classic(&group, |group, rules| group.handle_join(joining, rules));
         Answer::Later
     }
-    fn refuse(request: &JoinGroupRequest, code: ErrorCode) -> JoinGroupResponse {
-        refused_join(code, request.member_id.clone())
+    fn refuse(_: &JoinGroupRequest, code: ErrorCode) -> JoinGroupResponse {
+        refused_join(code, StrBytes::new())
+    }
+    fn fit(response: &mut JoinGroupResponse, version: i16) {
+        *response = in_version(std::mem::take(response), version);
     }
 }
 

@@ -16,6 +16,8 @@ use millstream_protocol::messages::offset_fetch_response::{
 };
 use millstream_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse, StrBytes, TopicName, Uuid};
 
+/// From this version on a refusal is told once, and not partition by partition.
+const OWN_CODE_SINCE: i16 = 2;
 /// From this version on a member of the consumer protocol says who it is (KIP-848).
 const MEMBERS_SINCE: i16 = 9;
 /// From this version on topics have ids instead of names.
@@ -53,7 +55,9 @@ impl Handler for OffsetFetch {
             .as_ref()
             .map(|topics| keys(topics.iter().map(|topic| (&topic.name.0, &topic.partition_indexes))));
         let (code, found) = find(broker, call, &request.group_id.0, topics, request.require_stable);
-        Answer::Reply(OffsetFetchResponse::default().with_error_code(code.get()).with_topics(single(found)))
+        let mut response = OffsetFetchResponse::default().with_error_code(code.get()).with_topics(single(found));
+        Self::fit(&mut response, call.version);
+        Answer::Reply(response)
     }
     fn refuse(request: &OffsetFetchRequest, code: ErrorCode) -> OffsetFetchResponse {
         if !request.groups.is_empty() {
@@ -65,6 +69,11 @@ impl Handler for OffsetFetch {
         let asked = request.topics.iter().flatten().map(|topic| (&topic.name.0, &topic.partition_indexes));
         let refused = keys(asked).into_iter().map(|key| missing(key, code)).collect();
         OffsetFetchResponse::default().with_error_code(code.get()).with_topics(single(refused))
+    }
+    fn fit(response: &mut OffsetFetchResponse, version: i16) {
+        if version >= OWN_CODE_SINCE && response.error_code != 0 {
+            response.topics.clear();
+        }
     }
 }
 

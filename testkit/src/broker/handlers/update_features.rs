@@ -6,6 +6,8 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::features::Change;
+use crate::broker::java_hash::string_hash;
+use crate::broker::java_order::in_map_order;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::update_features_request::FeatureUpdateKey;
 use millstream_protocol::messages::update_features_response::UpdatableFeatureResult;
@@ -21,7 +23,9 @@ pub(super) struct UpdateFeatures;
 impl Handler for UpdateFeatures {
     type Request = UpdateFeaturesRequest;
     fn handle(broker: &mut Broker, call: &Call, request: UpdateFeaturesRequest) -> Answer<UpdateFeaturesResponse> {
-        if let Err((code, reason)) = request.feature_updates.iter().try_for_each(|update| check(broker, call, update)) {
+        // Of several that cannot be, the first of Kafka's table is told.
+        let updates = in_map_order(request.feature_updates.iter().collect(), |update| string_hash(&update.feature));
+        if let Err((code, reason)) = updates.into_iter().try_for_each(|update| check(broker, call, update)) {
             return Answer::Reply(refused(code, &reason));
         }
         if !request.validate_only {

@@ -10,8 +10,10 @@ pub(super) fn authenticate(message: &[u8], credentials: &Credentials) -> Result<
     let text = std::str::from_utf8(message).map_err(|_| Refusal::Hidden)?;
     let parts: Vec<&str> = text.split('\0').collect();
     let [authorization_id, user, password] = parts.as_slice() else { return Err(Refusal::Hidden) };
-    if user.is_empty() || password.is_empty() {
-        return Err(Refusal::Hidden);
+    for (what, part) in [("username", user), ("password", password)] {
+        if part.is_empty() {
+            return Err(Refusal::Told(format!("Authentication failed: {what} not specified")));
+        }
     }
     if !credentials.is_password(user, password) {
         return Err(Refusal::Told("Authentication failed: Invalid username or password".to_owned()));
@@ -37,7 +39,8 @@ mod tests {
             ("bob\0alice\0secret", told(OTHER_ID)),
             ("\0alice\0wrong", told("Authentication failed: Invalid username or password")),
             ("\0nobody\0secret", told("Authentication failed: Invalid username or password")),
-            ("\0alice\0", Err(Refusal::Hidden)),
+            ("\0alice\0", told("Authentication failed: password not specified")),
+            ("\0\0secret", told("Authentication failed: username not specified")),
             ("alice\0secret", Err(Refusal::Hidden)),
             ("\0alice\0secret\0", Err(Refusal::Hidden)),
         ] {

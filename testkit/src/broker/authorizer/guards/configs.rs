@@ -22,10 +22,11 @@ const KINDS: [i8; 5] = [TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP];
 /// IncrementalAlterConfigs' number for what needs no value.
 const DELETE: i8 = 1;
 
-/// Whether it is of no kind that there is, or an option is there twice or without a value.
+/// Whether it is of no kind that there is, or an option is there twice or without a value; of loggers only single options can be changed.
 fn is_wrong(resource: &AlterConfigsResource) -> bool {
     let mut seen = BTreeSet::new();
     !KINDS.contains(&resource.resource_type)
+        || resource.resource_type == LOGGER
         || resource.configs.iter().any(|option| option.value.is_none() || !seen.insert(&option.name))
 }
 fn is_wrong_single(resource: &SingleResource) -> bool {

@@ -48,7 +48,8 @@ fn is_seen(rights: &Rights<'_>, topic: &MetadataResponseTopic) -> bool {
     topic.name.as_ref().is_none_or(|name| rights.may_topic(Operation::Describe, &name.0))
 }
 fn tell_operations(rights: &Rights<'_>, answer: &mut MetadataResponse, (topics, cluster): (bool, bool)) {
-    for topic in answer.topics.iter_mut().filter(|topic| topics && topic.error_code == 0) {
+    // Also of topics that are not there, if they have a name.
+    for topic in answer.topics.iter_mut().filter(|topic| topics && topic.name.is_some()) {
         let name = topic.name.as_ref().map(|name| name.0.as_str()).unwrap_or_default();
         topic.topic_authorized_operations = rights.operations(ResourceType::Topic, name);
     }

@@ -15,7 +15,11 @@ impl Guard for OffsetDeleteRequest {
             return Verdict::Denied(ErrorCode::GROUP_AUTHORIZATION_FAILED);
         }
         let denied = split(&mut self.topics, |topic| rights.may_topic(Operation::Read, &topic.name.0));
-        Verdict::patched(move |_, answer: &mut OffsetDeleteResponse| answer.topics.extend(denied.iter().map(refused)))
+        Verdict::patched(move |_, answer: &mut OffsetDeleteResponse| {
+            if answer.error_code == 0 {
+                answer.topics.extend(denied.iter().map(refused));
+            }
+        })
     }
 }
 // The answer as a whole has a code, too; it is not for topics.

@@ -14,6 +14,9 @@ use millstream_protocol::messages::{
     SyncGroupRequest, UnregisterBrokerRequest, UpdateFeaturesRequest,
 };
 
+/// From this version on SyncGroup says which protocol it means (KIP-559).
+const PROTOCOL_SINCE: i16 = 5;
+
 /// Needs nothing.
 macro_rules! open {
     ($($request:ident)*) => {$(
@@ -82,13 +85,25 @@ cluster! {
     UnregisterBrokerRequest Alter;
     ListConfigResourcesRequest DescribeConfigs;
 }
-group! { HeartbeatRequest JoinGroupRequest SyncGroupRequest LeaveGroupRequest }
+group! { HeartbeatRequest JoinGroupRequest LeaveGroupRequest }
 topics! {
     ListOffsetsRequest topics with_topics name Describe topics;
     DeleteRecordsRequest topics with_topics name Delete topics;
     DescribeProducersRequest topics with_topics name Read topics;
 }
 
+impl Guard for SyncGroupRequest {
+    const NEEDS: &'static [Need] = &[(ResourceType::Group, Operation::Read)];
+    // Whoever does not say which protocol it means is told so first.
+    fn screen(&mut self, rights: &Rights<'_>, _: Refuse<Self>) -> Verdict<Self::Response> {
+        let names_protocol = self.protocol_type.is_some() && self.protocol_name.is_some();
+        if rights.version() >= PROTOCOL_SINCE && !names_protocol {
+            return Verdict::Denied(ErrorCode::INCONSISTENT_GROUP_PROTOCOL);
+        }
+        let may = rights.may_group(Operation::Read, &self.group_id.0);
+        Verdict::granted_if(may, ErrorCode::GROUP_AUTHORIZATION_FAILED)
+    }
+}
 impl Guard for DescribeClientQuotasRequest {
     const NEEDS: &'static [Need] = &[(ResourceType::Cluster, Operation::DescribeConfigs)];
     fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
