@@ -29,7 +29,7 @@ const PRINCIPALS: &[&str] = &["User:alice", "User:bob", "User:*"];
 /// What can be asked about, by kind.
 const THINGS: &[(i8, &[&str])] = &[
     (2, &["plain", "compacted", "made-a", "made-", "p", "*"]),
-    (3, &["g1", "g2", "g", "*"]),
+    (3, &["g1", "g2", "g", "classic-a", "classic-b", "new-a", "new-", "*"]),
     (4, &["kafka-cluster"]),
     (5, &["tx-a", "tx-b", "tx-", "*"]),
     (6, &["token"]),

@@ -282,8 +282,9 @@ fn delete(pair: &mut Pair, chance: &mut Chance) {
 fn find_coordinator(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::FIND_COORDINATOR);
     let version = chance.version(min, max);
-    let key = text(chance.word(&["tx-a", "g1", "g2"]));
-    let kind = if version >= 1 { *chance.pick(&[0, 1, 1, 9]) } else { 0 };
+    // Of share groups (2) only keys that nobody has: they are not served yet.
+    let key = text(chance.word(&["tx-a", "g1", "g2", "classic-a", "new-a", "", "g1:1", "a:b:c:d"]));
+    let kind = if version >= 1 { *chance.pick(&[0, 0, 1, 1, 2, 9]) } else { 0 };
     let request = if version >= 4 {
         FindCoordinatorRequest::default().with_key_type(kind).with_coordinator_keys(vec![key])
     } else {

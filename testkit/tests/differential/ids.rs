@@ -3,12 +3,32 @@
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::BTreeMap;
 
+/// What a member of the classic protocol was told.
+#[derive(Debug, Clone)]
+pub(crate) struct Joined {
+    pub(crate) id: StrBytes,
+    pub(crate) generation: i32,
+    pub(crate) leads: bool,
+}
+/// What a member of the consumer protocol was told.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Beating {
+    pub(crate) id: StrBytes,
+    pub(crate) epoch: i32,
+    pub(crate) owned: Vec<(Uuid, Vec<i32>)>,
+}
+
 /// The ids of one side.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     topics: BTreeMap<String, Uuid>,
     uuids: Vec<Uuid>,
     producers: Vec<i64>,
+    members: Vec<StrBytes>,
+    /// Members of groups of the classic protocol by the test's names for them.
+    pub(crate) joined: BTreeMap<&'static str, Joined>,
+    /// Members of groups of the consumer protocol by the test's names for them.
+    pub(crate) beating: BTreeMap<&'static str, Beating>,
     /// Producers by the test's names for them: id and epoch.
     pub(crate) held: BTreeMap<String, (i64, i16)>,
     /// Where logs are.
@@ -36,6 +56,23 @@ impl Ids {
             self.uuids.len() - 1
         });
         Uuid::from_u128(u128::try_from(at).expect("a small number") + 1)
+    }
+    /// A member's id, learned from the answer that gave it.
+    pub(crate) fn learn_member(&mut self, id: &StrBytes) {
+        if !self.members.contains(id) {
+            self.members.push(id.clone());
+        }
+    }
+    /// The same for the same member on both sides; of those whose id nobody was told yet, the same for all.
+    pub(crate) fn tidy_member(&self, id: &StrBytes) -> StrBytes {
+        let at = self.members.iter().position(|known| known == id);
+        // A broker's ids end with a UUID.
+        let is_made_up = id.len() < 36;
+        match at {
+            Some(at) => StrBytes::from_string(format!("member {at}")),
+            None if is_made_up => id.clone(),
+            None => StrBytes::from_static_str("member whose id is on its way"),
+        }
     }
     /// The same for the same producer on both sides; what is negative or the test's own stays.
     pub(crate) fn tidy_producer(&mut self, id: i64) -> i64 {

@@ -1,8 +1,9 @@
 //! The two clusters, and what it means to ask both.
 
+use crate::held::Held;
 use crate::ids::Ids;
 use crate::wire::{Login, Wire};
-use millstream_protocol::messages::{ApiVersionsRequest, Request};
+use millstream_protocol::messages::{ApiVersionsRequest, Request, StrBytes};
 use millstream_protocol::{ApiKey, ErrorCode, api};
 use millstream_testkit::{TestCluster, TestClusterBuilder};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,16 +32,24 @@ const PAUSE: Duration = Duration::from_millis(25);
 pub(crate) struct Side {
     bootstrap: String,
     wires: Vec<Wire>,
+    /// The connections of those whose answers may be held back; they log in as the first client does.
+    own: BTreeMap<&'static str, Wire>,
+    login: Option<Login>,
     pub(crate) ids: Ids,
 }
 impl Side {
     fn new(bootstrap: &str, logins: &[Option<Login>]) -> Self {
         let wires = logins.iter().map(|login| Wire::new(bootstrap, *login)).collect();
-        Self { bootstrap: bootstrap.to_owned(), wires, ids: Ids::default() }
+        let login = logins.first().copied().flatten();
+        Self { bootstrap: bootstrap.to_owned(), wires, own: BTreeMap::new(), login, ids: Ids::default() }
     }
     /// One more connection, on which nothing was said yet.
     pub(crate) fn open(&self) -> Wire {
         Wire::new(&self.bootstrap, None)
+    }
+    /// The connection that somebody has alone.
+    pub(crate) fn wire_of(&mut self, who: &'static str) -> &mut Wire {
+        self.own.entry(who).or_insert_with(|| Wire::new(&self.bootstrap, self.login))
     }
 }
 
@@ -62,8 +71,14 @@ pub(crate) struct Told {
 
 /// Both.
 pub(crate) struct Pair {
-    ours: Side,
-    real: Side,
+    pub(crate) ours: Side,
+    pub(crate) real: Side,
+    /// Questions whose answers are held back.
+    pub(crate) held: Vec<Held>,
+    /// Who leads a group of the classic protocol on both sides.
+    pub(crate) leaders: BTreeMap<&'static str, StrBytes>,
+    /// Groups whose leaders are not the same.
+    pub(crate) split: BTreeSet<&'static str>,
     _cluster: TestCluster,
     /// Which client asks next.
     client: usize,
@@ -74,6 +89,8 @@ pub(crate) struct Pair {
     /// The versions in which both gave an answer, and the same.
     pub(crate) answered: BTreeMap<ApiKey, BTreeSet<i16>>,
     pub(crate) differences: usize,
+    /// Whether every exchange is printed.
+    tells_all: bool,
     /// When the run began: the time of its records.
     pub(crate) now: i64,
 }
@@ -90,6 +107,9 @@ impl Pair {
         Self {
             ours: Side::new(&cluster.bootstrap_servers(), &logins),
             real: Side::new(bootstrap, &logins),
+            held: Vec::new(),
+            leaders: BTreeMap::new(),
+            split: BTreeSet::new(),
             _cluster: cluster,
             client: usize::try_from(seed % 3).expect("small"),
             only: None,
@@ -97,6 +117,7 @@ impl Pair {
             api: None,
             answered: BTreeMap::new(),
             differences: 0,
+            tells_all: std::env::var_os("MILLSTREAM_VERBOSE").is_some(),
             now: i64::try_from(now).expect("a time"),
         }
     }
@@ -154,6 +175,7 @@ impl Pair {
     pub(crate) fn compare(&mut self, api: ApiKey, what: &str, exchange: impl Fn(&mut Side) -> Told) {
         let ours = exchange(&mut self.ours);
         let text = without_requests(&ours.text);
+        self.tell(what, &text);
         for tried in 1..=TRIES {
             let real = exchange(&mut self.real);
             let real_text = without_requests(&real.text);
@@ -167,7 +189,15 @@ impl Pair {
             std::thread::sleep(PAUSE);
         }
     }
-    fn report(&mut self, what: &str, ours: &str, real: &str) {
+    /// Prints an exchange, if the whole run is wanted.
+    pub(crate) fn tell(&self, what: &str, answered: &str) {
+        if self.tells_all {
+            let words: Vec<&str> =
+                answered.split_whitespace().filter(|word| *word != "unknown_tagged_fields:").collect();
+            println!("step {}: {what}\n    {}", self.step, words.join(" "));
+        }
+    }
+    pub(crate) fn report(&mut self, what: &str, ours: &str, real: &str) {
         self.differences += 1;
         println!("--- step {}: {what:.1500}", self.step);
         for (whose, text, other) in [("ours", ours, real), ("real", real, ours)] {

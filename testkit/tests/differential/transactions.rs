@@ -38,13 +38,13 @@ const IDS: &[&str] = &["tx-a", "tx-b", "tx-c"];
 
 /// Who the test believes to hold a transactional id, or somebody near it.
 #[derive(Debug, Clone, Copy)]
-struct Who {
-    name: &'static str,
+pub(crate) struct Who {
+    pub(crate) name: &'static str,
     id_off: i64,
     epoch_off: i16,
 }
 impl Who {
-    fn choose(chance: &mut Chance) -> Self {
+    pub(crate) fn choose(chance: &mut Chance) -> Self {
         let wrong = chance.once_in(8);
         Self {
             name: chance.word(IDS),
@@ -52,7 +52,7 @@ impl Who {
             epoch_off: if wrong { *chance.pick(&[-1, 1]) } else { 0 },
         }
     }
-    fn identity(self, ids: &Ids) -> (i64, i16) {
+    pub(crate) fn identity(self, ids: &Ids) -> (i64, i16) {
         let (id, epoch) = ids.held.get(self.name).copied().unwrap_or((1 << 42, 0));
         (id + self.id_off, epoch + self.epoch_off)
     }

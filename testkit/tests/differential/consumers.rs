@@ -1,0 +1,262 @@
+//! Groups of the consumer protocol (KIP-848): ConsumerGroupHeartbeat of members that come, take, give up and go, and
+//! ConsumerGroupDescribe.
+
+use crate::Step;
+use crate::chance::Chance;
+use crate::data::text;
+use crate::ids::{Beating, Ids};
+use crate::pair::{Kind, Pair};
+use millstream_protocol::messages::consumer_group_describe_response::{Assignment, Member};
+use millstream_protocol::messages::consumer_group_heartbeat_request::TopicPartitions;
+use millstream_protocol::messages::{
+    ConsumerGroupDescribeRequest, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, GroupId, StrBytes,
+    TopicName, Uuid,
+};
+use millstream_protocol::{ApiKey, ErrorCode};
+
+pub(crate) fn table() -> Vec<(ApiKey, Step)> {
+    vec![
+        (ApiKey::CONSUMER_GROUP_HEARTBEAT, beat),
+        (ApiKey::CONSUMER_GROUP_HEARTBEAT, beat),
+        (ApiKey::CONSUMER_GROUP_HEARTBEAT, beat),
+        (ApiKey::CONSUMER_GROUP_HEARTBEAT, reconcile),
+        (ApiKey::CONSUMER_GROUP_HEARTBEAT, reconcile),
+        (ApiKey::CONSUMER_GROUP_HEARTBEAT, refused),
+        (ApiKey::CONSUMER_GROUP_DESCRIBE, describe),
+    ]
+}
+
+const LONG_MS: i32 = 600_000;
+
+/// Somebody of the consumer protocol, who calls itself by the test's name for it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Consumer {
+    pub(crate) name: &'static str,
+    pub(crate) group: &'static str,
+    instance: Option<&'static str>,
+    /// Asks for its id, which it then does not share a group for: partitions are given out in the order of ids.
+    asks_for_id: bool,
+}
+const fn consumer(name: &'static str, group: &'static str) -> Consumer {
+    Consumer { name, group, instance: None, asks_for_id: false }
+}
+pub(crate) const CONSUMERS: &[Consumer] = &[
+    consumer("n1", "new-a"),
+    consumer("n2", "new-a"),
+    Consumer { instance: Some("inst-3"), ..consumer("n3", "new-a") },
+    consumer("m1", "new-b"),
+    consumer("m2", "new-b"),
+    Consumer { asks_for_id: true, ..consumer("alone", "new-c") },
+];
+impl Consumer {
+    pub(crate) fn known(&self, ids: &Ids) -> Beating {
+        ids.beating.get(self.name).cloned().unwrap_or_else(|| Beating { id: text(self.name), ..Beating::default() })
+    }
+    fn is_member(&self, ids: &Ids) -> bool {
+        ids.beating.get(self.name).is_some_and(|beating| beating.epoch > 0)
+    }
+}
+
+/// What a heartbeat says besides that its member is there.
+#[derive(Debug, Clone)]
+enum Says {
+    Joins { topics: Vec<&'static str>, assignor: Option<&'static str> },
+    Nothing,
+    WhatItHas,
+    Subscribes(Vec<&'static str>),
+    Leaves,
+    LeavesForAWhile,
+}
+
+const SUBSCRIPTIONS: &[&[&str]] = &[&["plain"], &["plain", "compacted"], &["plain", "compacted"], &["missing"], &[]];
+
+fn beat(pair: &mut Pair, chance: &mut Chance) {
+    let consumer = chance.pick(CONSUMERS);
+    let topics = chance.pick(SUBSCRIPTIONS).to_vec();
+    let says = if consumer.is_member(&pair.ours.ids) {
+        match chance.below(12) {
+            0 => Says::Leaves,
+            1 if consumer.instance.is_some() => Says::LeavesForAWhile,
+            2 | 3 => Says::Subscribes(topics),
+            4 => joins(pair, chance, consumer),
+            5..=7 => Says::Nothing,
+            _ => Says::WhatItHas,
+        }
+    } else {
+        joins(pair, chance, consumer)
+    };
+    send(pair, chance, consumer, &says);
+}
+fn joins(pair: &Pair, chance: &mut Chance, consumer: &Consumer) -> Says {
+    let assignor = if consumer.group == "new-a" { Some("range") } else { None };
+    let is_first = !CONSUMERS.iter().any(|each| each.group == consumer.group && each.is_member(&pair.ours.ids));
+    // Members with the same subscription are treated alike, so that it does not matter whom Kafka's map names first. The first member of a
+    // group has a topic: for one without any, Kafka begins an epoch in some runs and none in others.
+    let has_usual = consumer.group == "new-b" || is_first;
+    let topics = if has_usual { vec!["plain"] } else { chance.pick(SUBSCRIPTIONS).to_vec() };
+    Says::Joins { topics, assignor }
+}
+/// All members of a group say what they have until nobody is told anything else.
+fn reconcile(pair: &mut Pair, chance: &mut Chance) {
+    let group = chance.word(&["new-a", "new-a", "new-b"]);
+    for _ in 0..2 {
+        for consumer in CONSUMERS.iter().filter(|consumer| consumer.group == group) {
+            if consumer.is_member(&pair.ours.ids) {
+                send(pair, chance, consumer, &Says::WhatItHas);
+            }
+        }
+    }
+}
+fn send(pair: &mut Pair, chance: &mut Chance, consumer: &'static Consumer, says: &Says) {
+    let (min, max) = pair.versions(ApiKey::CONSUMER_GROUP_HEARTBEAT);
+    let version = if consumer.asks_for_id { 0 } else { chance.version(min, max) };
+    pair.ask(
+        Kind::Writes,
+        version,
+        |ids| request(consumer, says, ids),
+        |response, ids| {
+            learn(consumer, response, ids);
+            tidy(response, ids);
+        },
+    );
+}
+fn request(consumer: &Consumer, says: &Says, ids: &Ids) -> ConsumerGroupHeartbeatRequest {
+    let known = consumer.known(ids);
+    let has = || known.owned.iter().map(|(id, partitions)| topic_partitions(*id, partitions)).collect();
+    let request = ConsumerGroupHeartbeatRequest::default()
+        .with_group_id(GroupId(text(consumer.group)))
+        .with_member_id(known.id.clone())
+        .with_instance_id(consumer.instance.map(text))
+        .with_member_epoch(known.epoch)
+        .with_rebalance_timeout_ms(-1)
+        .with_subscribed_topic_names(None)
+        .with_topic_partitions(None);
+    match says {
+        Says::Joins { topics, assignor } => {
+            let is_new = known.epoch == 0 && consumer.asks_for_id;
+            request
+                .with_member_id(if is_new { StrBytes::new() } else { known.id.clone() })
+                .with_member_epoch(0)
+                .with_rebalance_timeout_ms(LONG_MS)
+                .with_server_assignor(assignor.map(text))
+                .with_subscribed_topic_names(Some(names(topics)))
+                .with_topic_partitions(Some(Vec::new()))
+        }
+        Says::Nothing => request,
+        Says::WhatItHas => request.with_topic_partitions(Some(has())).with_rebalance_timeout_ms(LONG_MS),
+        Says::Subscribes(topics) => request.with_subscribed_topic_names(Some(names(topics))),
+        Says::Leaves => request.with_member_epoch(-1),
+        Says::LeavesForAWhile => request.with_member_epoch(-2),
+    }
+}
+fn names(topics: &[&str]) -> Vec<TopicName> {
+    topics.iter().map(|topic| TopicName(text(topic))).collect()
+}
+fn topic_partitions(id: Uuid, partitions: &[i32]) -> TopicPartitions {
+    TopicPartitions::default().with_topic_id(id).with_partitions(partitions.to_vec())
+}
+fn learn(consumer: &Consumer, response: &ConsumerGroupHeartbeatResponse, ids: &mut Ids) {
+    let mut known = consumer.known(ids);
+    match ErrorCode::new(response.error_code) {
+        ErrorCode::NONE => {
+            if let Some(id) = &response.member_id {
+                known.id = id.clone();
+            }
+            if consumer.asks_for_id {
+                ids.learn_member(&known.id);
+            }
+            known.epoch = response.member_epoch.max(0);
+            if let Some(given) = &response.assignment {
+                known.owned =
+                    given.topic_partitions.iter().map(|each| (each.topic_id, each.partitions.clone())).collect();
+            }
+            if known.epoch == 0 {
+                known.owned.clear();
+            }
+        }
+        ErrorCode::UNKNOWN_MEMBER_ID | ErrorCode::FENCED_MEMBER_EPOCH => {
+            known.epoch = 0;
+            known.owned.clear();
+        }
+        _ => {}
+    }
+    ids.beating.insert(consumer.name, known);
+}
+fn tidy(response: &mut ConsumerGroupHeartbeatResponse, ids: &mut Ids) {
+    response.member_id = response.member_id.as_ref().map(|id| ids.tidy_member(id));
+    for topic in response.assignment.iter_mut().flat_map(|given| &mut given.topic_partitions) {
+        topic.topic_id = ids.tidy(topic.topic_id);
+        topic.partitions.sort_unstable();
+    }
+    if let Some(given) = &mut response.assignment {
+        given.topic_partitions.sort_by_key(|topic| topic.topic_id);
+    }
+}
+
+/// Heartbeats in which one thing is wrong.
+fn refused(pair: &mut Pair, chance: &mut Chance) {
+    let consumer = chance.pick(CONSUMERS);
+    let (min, max) = pair.versions(ApiKey::CONSUMER_GROUP_HEARTBEAT);
+    let version = chance.version(min, max);
+    let wrong = chance.below(16);
+    let joining = joins(pair, chance, consumer);
+    let make = |ids: &Ids| {
+        let known = consumer.known(ids);
+        let staying = request(consumer, &Says::WhatItHas, ids);
+        let joining = request(consumer, &joining, ids);
+        match wrong {
+            0 => staying.with_member_epoch(known.epoch + 1),
+            1 => staying.with_member_epoch(known.epoch + 7),
+            2 => staying.with_member_epoch(-3),
+            3 => staying.with_member_id(text("nobody")).with_member_epoch(known.epoch.max(1)),
+            4 => staying.with_member_id(StrBytes::new()).with_member_epoch(known.epoch.max(1)),
+            5 => staying.with_group_id(GroupId(StrBytes::new())),
+            6 => staying.with_group_id(GroupId(text("nothing"))).with_member_epoch(1),
+            7 => staying.with_instance_id(Some(text("inst-9"))).with_member_epoch(known.epoch.max(1)),
+            8 => staying.with_instance_id(Some(StrBytes::new())),
+            9 => joining.with_rebalance_timeout_ms(-1),
+            10 => joining.with_topic_partitions(None),
+            11 => joining.with_subscribed_topic_names(None),
+            12 => joining.with_server_assignor(Some(text("foo"))),
+            13 => joining.with_rack_id(Some(StrBytes::new())),
+            14 => joining.with_member_id(text("other")).with_instance_id(Some(text("inst-3"))).with_member_epoch(-2),
+            _ => staying.with_instance_id(None).with_member_epoch(-2),
+        }
+    };
+    pair.ask(Kind::Writes, version, make, tidy);
+}
+
+fn describe(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::CONSUMER_GROUP_DESCRIBE);
+    let version = chance.version(min, max);
+    let groups: Vec<GroupId> = (0..1 + chance.below(2))
+        .map(|_| GroupId(text(chance.word(&["new-a", "new-a", "new-b", "new-c", "classic-a", "nothing", ""]))))
+        .collect();
+    let request = ConsumerGroupDescribeRequest::default()
+        .with_group_ids(groups)
+        .with_include_authorized_operations(chance.once_in(2));
+    pair.ask(
+        Kind::Reads,
+        version,
+        |_| request.clone(),
+        |response, ids| {
+            response.groups.sort_by(|one, other| one.group_id.cmp(&other.group_id));
+            for group in &mut response.groups {
+                group.members.iter_mut().for_each(|member| tidy_described(member, ids));
+                group.members.sort_by(|one, other| one.member_id.cmp(&other.member_id));
+            }
+        },
+    );
+}
+fn tidy_described(member: &mut Member, ids: &mut Ids) {
+    member.member_id = ids.tidy_member(&member.member_id);
+    member.subscribed_topic_names.sort();
+    [&mut member.assignment, &mut member.target_assignment].into_iter().for_each(|given| tidy_given(given, ids));
+}
+fn tidy_given(given: &mut Assignment, ids: &mut Ids) {
+    for topic in &mut given.topic_partitions {
+        topic.topic_id = ids.tidy(topic.topic_id);
+        topic.partitions.sort_unstable();
+    }
+    given.topic_partitions.sort_by_key(|topic| topic.topic_id);
+}
