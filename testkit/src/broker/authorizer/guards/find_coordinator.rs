@@ -9,6 +9,8 @@ const GROUP: i8 = 0;
 const TRANSACTION: i8 = 1;
 const SHARE: i8 = 2;
 const BATCHED_SINCE: i16 = 4;
+/// From this version on there are share groups' keys.
+const SHARES_SINCE: i16 = 6;
 
 impl Guard for FindCoordinatorRequest {
     const NEEDS: &'static [Need] = &[
@@ -25,10 +27,10 @@ impl Guard for FindCoordinatorRequest {
                 |rights, key| rights.may_transactional_id(Operation::Describe, key),
                 ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
             ),
-            SHARE => {
+            SHARE if rights.version() >= SHARES_SINCE => {
                 (|rights, _| rights.may_cluster(Operation::ClusterAction), ErrorCode::CLUSTER_AUTHORIZATION_FAILED)
             }
-            // There is no such kind, whoever asks.
+            // There is no such kind, or none in this version, whoever asks.
             _ => return Verdict::GRANTED,
         };
         if rights.version() < BATCHED_SINCE {
