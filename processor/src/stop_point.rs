@@ -62,6 +62,7 @@ mod armed {
     use std::process::Command;
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::{Duration, Instant};
 
     struct Armed {
         point: String,
@@ -90,5 +91,18 @@ mod armed {
         // A reader that is gone must not keep the process from stopping.
         let _ = writeln!(out, "stopped at {}", armed.point).and_then(|()| out.flush());
         let _ = Command::new("kill").args([armed.signal, &std::process::id().to_string()]).status();
+        wait_for_the_stop();
+    }
+
+    /// The signal is on its way when `kill` ends; on a busy machine this thread would go on for a while. It waits until it has stood
+    /// still, which is a sleep that took far too long.
+    fn wait_for_the_stop() {
+        const SLEEP: Duration = Duration::from_millis(10);
+        let began = Instant::now();
+        let mut before = began;
+        while before.elapsed() < 50 * SLEEP && began.elapsed() < 500 * SLEEP {
+            before = Instant::now();
+            std::thread::sleep(SLEEP);
+        }
     }
 }

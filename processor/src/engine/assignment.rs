@@ -2,6 +2,7 @@
 
 use super::{Engine, Entry, Outcome};
 use crate::collector::{Outlet, TaskCollector, Token};
+use crate::error::WithCauses;
 use crate::recovery::{Recovered, Recovering, TaskStores, recover};
 use crate::slot::{CommittedState, Slot};
 use crate::stop_point::{StopPoint, reached};
@@ -60,7 +61,7 @@ impl Engine {
         match result {
             Ok(recovered) => self.install(task, recovered),
             Err(error) if error.is_retriable() => {
-                tracing::warn!(%task, %error, "cannot be recovered yet");
+                tracing::warn!(%task, error = %WithCauses(&error), "cannot be recovered yet");
                 self.try_again(task, None, AGAIN);
                 Ok(())
             }
