@@ -38,8 +38,14 @@ fn reset(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     asked.cluster.reset().map_err(Refusal::conflict)?;
     Ok(Answer::Nothing)
 }
+/// How far time moves at once: beyond what timestamps can tell, timers would never be in the future.
+const MOST_MS: u64 = 100 * 365 * 86_400_000;
+
 fn advance(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let Advance { ms } = asked.body()?;
+    if ms > MOST_MS {
+        return Err(Refusal::bad(format!("time moves on by {MOST_MS} ms (a hundred years) at most, not by {ms}")));
+    }
     asked.cluster.advance_brokers(Duration::from_millis(ms));
     Answer::json(&Time { time_ms: asked.cluster.time().as_millis() })
 }

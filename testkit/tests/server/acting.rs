@@ -74,3 +74,14 @@ async fn time_moves_on() {
     let after = controlled.json("POST", "/time/advance", Some(&json!({"ms": 3_600_000})))["time_ms"].as_i64().unwrap();
     assert!(after - before >= 3_600_000);
 }
+
+/// At the end of all time, a timer that is set anew is due at once, and the process did nothing else.
+#[tokio::test]
+async fn time_moves_on_by_a_hundred_years_at_most() {
+    let controlled = Controlled::start().await;
+    let before = controlled.json("GET", "/", None)["time_ms"].as_i64().unwrap();
+    let (status, answer) = controlled.ask("POST", "/time/advance", Some(&json!({"ms": u64::MAX})));
+    assert!(status == 400 && answer.contains("a hundred years"), "{answer}");
+    let after = controlled.json("GET", "/", None)["time_ms"].as_i64().unwrap();
+    assert!(after - before < 3_600_000);
+}
