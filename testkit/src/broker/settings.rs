@@ -4,7 +4,7 @@ use super::configs::options;
 use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
 use super::security::settings::SecuritySettings;
-use super::topics::config;
+use super::topics::{MAX_PARTITIONS, config};
 use super::versions::Release;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
@@ -126,7 +126,7 @@ impl Settings {
         match key {
             "node.id" | "broker.id" => self.first_node = node_id(key, value)?,
             "auto.create.topics.enable" => self.auto_create_topics = parse(key, value)?,
-            "num.partitions" => self.num_partitions = parse(key, value)?,
+            "num.partitions" => self.num_partitions = partitions(key, value)?,
             "default.replication.factor" => self.default_replication_factor = parse(key, value)?,
             "group.min.session.timeout.ms" => self.group_min_session_timeout_ms = parse(key, value)?,
             "group.max.session.timeout.ms" => self.group_max_session_timeout_ms = parse(key, value)?,
@@ -140,8 +140,8 @@ impl Settings {
             "transaction.version" => self.transaction_version = parse(key, value)?,
             "max.incremental.fetch.session.cache.slots" => self.max_fetch_sessions = parse(key, value)?,
             "fetch.max.bytes" => self.fetch_max_bytes = parse(key, value)?,
-            "offsets.topic.num.partitions" => self.offsets_topic_partitions = parse(key, value)?,
-            "transaction.state.log.num.partitions" => self.transactions_topic_partitions = parse(key, value)?,
+            "offsets.topic.num.partitions" => self.offsets_topic_partitions = partitions(key, value)?,
+            "transaction.state.log.num.partitions" => self.transactions_topic_partitions = partitions(key, value)?,
             "replica.lag.time.max.ms" => self.replica_lag_max = millis(key, value)?,
             "log.retention.check.interval.ms" => self.retention_check_interval = millis(key, value)?,
             "log.cleaner.backoff.ms" => self.cleaner_backoff = millis(key, value)?,
@@ -207,6 +207,13 @@ fn millis(key: &str, value: &str) -> Result<Duration, String> {
 }
 fn parse<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("the broker option `{key}` cannot be `{value}`"))
+}
+/// How many partitions a topic has that is made by itself.
+fn partitions<T: TryFrom<usize>>(key: &str, value: &str) -> Result<T, String> {
+    let count: usize = parse(key, value)?;
+    let count = Some(count).filter(|count| (1..=MAX_PARTITIONS).contains(count));
+    let count = count.and_then(|count| T::try_from(count).ok());
+    count.ok_or_else(|| format!("the broker option `{key}` is 1 to {MAX_PARTITIONS}, not `{value}`"))
 }
 fn node_id(key: &str, value: &str) -> Result<NodeId, String> {
     let id = parse(key, value)?;

@@ -1,6 +1,7 @@
 //! The flags of a cluster as a process, and its life: start, one line that says it is ready, end.
 
 use super::control::ControlServer;
+use crate::broker::MAX_PARTITIONS;
 use crate::{SecurityProtocol, StartError, TestCluster, TestClusterBuilder};
 use clap::Args;
 use std::collections::BTreeMap;
@@ -218,8 +219,10 @@ fn listener(text: &str) -> Result<(String, SecurityProtocol), String> {
 fn topic(text: &str) -> Result<(String, usize), String> {
     let (name, partitions) = text.split_once(':').unwrap_or((text, "1"));
     match partitions.parse() {
-        Ok(count) if count > 0 && !name.is_empty() => Ok((name.to_owned(), count)),
-        _ => Err(format!("`{text}` is not NAME or NAME:PARTITIONS, as in orders:12")),
+        Ok(count) if (1..=MAX_PARTITIONS).contains(&count) && !name.is_empty() => Ok((name.to_owned(), count)),
+        _ => {
+            Err(format!("`{text}` is not NAME or NAME:PARTITIONS with 1 to {MAX_PARTITIONS} of them, as in orders:12"))
+        }
     }
 }
 fn key_and_value(text: &str) -> Result<(String, String), String> {

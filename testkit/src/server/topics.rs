@@ -4,7 +4,7 @@ use super::answer::{Answer, Refusal};
 use super::bodies::{NewTopic, PartitionView, RecordView, Spoil, TopicView};
 use super::route::{Asked, Route};
 use crate::ClusterRecord;
-use crate::broker::{Broker, check_name};
+use crate::broker::{Broker, MAX_PARTITIONS, check_name};
 use base64::Engine;
 use bytes::Bytes;
 use hyper::Method;
@@ -72,9 +72,6 @@ fn create(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     }
     Answer::created(&view(asked, &name).ok_or_else(|| missing(&name))?)
 }
-/// More would be a slip of the keyboard.
-const MAX_PARTITIONS: usize = 10_000;
-
 fn act(asked: &Asked<'_>, act: impl FnOnce(&mut Broker, &str) -> bool) -> Result<Answer, Refusal> {
     let name = asked.place("name");
     let is_done = asked.cluster.with_broker(|broker| act(broker, name));

@@ -132,14 +132,26 @@ async fn validating_makes_nothing() {
 async fn partitions_are_added_and_never_taken() {
     let cluster = TestCluster::builder().topic("t", 2).start().await;
     let mut connection = Connection::to(&cluster, 0);
-    for (count, expected) in
-        [(1, ErrorCode::INVALID_PARTITIONS), (2, ErrorCode::INVALID_PARTITIONS), (4, ErrorCode::NONE)]
-    {
+    for (count, expected) in [
+        (1, ErrorCode::INVALID_PARTITIONS),
+        (2, ErrorCode::INVALID_PARTITIONS),
+        (i32::MAX, ErrorCode::POLICY_VIOLATION),
+        (4, ErrorCode::NONE),
+    ] {
         let topic = CreatePartitionsTopic::default().with_name(name("t")).with_count(count).with_assignments(None);
         let response = connection.call(3, &CreatePartitionsRequest::default().with_topics(vec![topic]));
         assert_eq!(ErrorCode::new(response.results[0].error_code), expected);
     }
     assert_eq!(metadata(&mut connection, "t", false), (ErrorCode::NONE, 4));
+}
+
+/// The rows of two thousand million partitions were asked of the system at once, which ended the process.
+#[tokio::test]
+async fn a_topic_is_not_made_with_more_partitions_than_a_request_may_ask_for() {
+    let cluster = TestCluster::builder().start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    assert_eq!(create(&mut connection, design("t", i32::MAX, 1)), ErrorCode::POLICY_VIOLATION);
+    assert_eq!(create(&mut connection, design("t", 10_000, 1)), ErrorCode::NONE);
 }
 
 #[tokio::test]

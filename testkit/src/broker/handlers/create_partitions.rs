@@ -6,8 +6,8 @@ use super::Handler;
 use super::create_topics::{Refusal, check_replicas};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::topics::layout;
 use crate::broker::topics::partition::Partition;
+use crate::broker::topics::{check_count, layout};
 use millstream_protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use millstream_protocol::messages::create_partitions_response::CreatePartitionsTopicResult;
 use millstream_protocol::messages::{CreatePartitionsRequest, CreatePartitionsResponse, StrBytes};
@@ -58,6 +58,7 @@ fn more(broker: &Broker, asked: &CreatePartitionsTopic) -> Result<Vec<Vec<NodeId
         };
         return Err((ErrorCode::INVALID_PARTITIONS, reason));
     }
+    check_count(wanted - has)?;
     let Some(assignments) = &asked.assignments else {
         let factor = topic.partitions.first().map_or(1, |partition| partition.replicas.len());
         return Ok(layout(&asked.name.0, has, wanted - has, factor, &broker.nodes));

@@ -7,7 +7,7 @@ use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::config;
 use crate::broker::topics::topic::Topic;
-use crate::broker::topics::{check_name, layout};
+use crate::broker::topics::{check_count, check_name, layout};
 use crate::broker::versions::Release;
 use millstream_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use millstream_protocol::messages::create_topics_response::{CreatableTopicConfigs, CreatableTopicResult};
@@ -103,6 +103,7 @@ fn spread(broker: &Broker, asked: &CreatableTopic) -> Result<Vec<Vec<NodeId>>, R
         ErrorCode::INVALID_PARTITIONS,
         "Number of partitions was set to an invalid non-positive value.".to_owned(),
     ))?;
+    check_count(count)?;
     check_factor(broker, factor)?;
     Ok(layout(&asked.name.0, 0, count, factor, &broker.nodes))
 }

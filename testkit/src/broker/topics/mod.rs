@@ -105,6 +105,17 @@ pub(crate) fn check_name(name: &str) -> Result<(), (ErrorCode, String)> {
     Err((ErrorCode::INVALID_TOPIC_EXCEPTION, format!("Topic name is invalid: {reason}")))
 }
 
+/// How many partitions a request may ask for, as Kafka's controller has it.
+pub(crate) const MAX_PARTITIONS: usize = 10_000;
+
+/// Refuses more partitions than one request may ask for.
+pub(crate) fn check_count(count: usize) -> Result<(), (ErrorCode, String)> {
+    if count <= MAX_PARTITIONS {
+        return Ok(());
+    }
+    Err((ErrorCode::POLICY_VIOLATION, "Excessively large number of partitions per request.".to_owned()))
+}
+
 /// Spreads partitions over the nodes, from the `first` index on.
 pub(crate) fn layout(name: &str, first: usize, count: usize, factor: usize, nodes: &Nodes) -> Vec<Vec<NodeId>> {
     (first..first + count).map(|index| nodes.replicas(name, index, factor)).collect()
