@@ -76,7 +76,7 @@ async fn time_moves_on() {
 }
 
 /// At the end of all time, a timer that is set anew is due at once, and the process did nothing else.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn time_moves_on_by_a_hundred_years_at_most() {
     let controlled = Controlled::start().await;
     let before = controlled.json("GET", "/", None)["time_ms"].as_i64().unwrap();
