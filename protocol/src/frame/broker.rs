@@ -1,7 +1,7 @@
 //! A broker's half: requests read, responses written.
 
 use super::body::Kind;
-use super::header::{RequestHeader, write_response_header};
+use super::header::{RequestHeader, answered_version, write_response_header};
 use super::{DecodeError, Decoder, EncodeError, Frame, close, open};
 use crate::ApiKey;
 use crate::codec::{BodyWriter, Malformed, ResponseBody};
@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 /// Writes the response to a request of type `R` as a frame.
 ///
-/// (To an `ApiVersions` request of a version that it does not speak, a broker answers with version 0.)
+/// An `ApiVersions` response that says `UNSUPPORTED_VERSION` is written as version 0 whatever was asked, as it is read (KIP-511).
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub fn encode_response<R: Request>(
     correlation_id: i32,
     response: &R::Response,
 ) -> Result<Frame, EncodeError> {
-    write(Kind::response(R::KEY, version), correlation_id, |out| response.write(version, out))
+    write(Kind::response(R::KEY, version), correlation_id, |version, out| response.write(version, out))
 }
 
 /// Writes a response of any API as a frame.
@@ -29,7 +29,7 @@ pub fn encode_response<R: Request>(
 ///
 /// As [`encode_response`].
 pub fn encode_any_response(version: i16, correlation_id: i32, response: &ResponseKind) -> Result<Frame, EncodeError> {
-    write(Kind::response(response.api(), version), correlation_id, |out| response.write(version, out))
+    write(Kind::response(response.api(), version), correlation_id, |version, out| response.write(version, out))
 }
 
 /// Writes a response's body alone.
@@ -44,11 +44,23 @@ pub fn encode_response_body<R: Request>(version: i16, response: &R::Response) ->
 fn write(
     kind: Kind,
     correlation_id: i32,
-    body: impl FnOnce(&mut BodyWriter) -> Result<(), Malformed>,
+    body: impl Fn(i16, &mut BodyWriter) -> Result<(), Malformed>,
 ) -> Result<Frame, EncodeError> {
     let mut out = open();
     write_response_header(out.buffer(), (kind.api, kind.version), correlation_id);
-    kind.check_version().and_then(|()| body(&mut out)).map_err(|malformed| EncodeError::new(kind.site(), malformed))?;
+    let start = out.buffer().len();
+    let mut write = || {
+        kind.check_version()?;
+        body(kind.version, &mut out)?;
+        // As it is read: of some answers it says itself that it is of another version.
+        let version = answered_version(kind.api, kind.version, out.buffer().get(start..).unwrap_or_default());
+        if version != kind.version {
+            out.buffer().truncate(start);
+            body(version, &mut out)?;
+        }
+        Ok(())
+    };
+    write().map_err(|malformed| EncodeError::new(kind.site(), malformed))?;
     close(kind.site(), out)
 }
 
