@@ -12,20 +12,24 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Action {
     /// Send to the coordinator, answer to `handle_join`. The answer may take as long as the timeout: the whole group's rebalance.
-    Join(Box<JoinGroupRequest>, Duration),
+    Join(Call, Box<JoinGroupRequest>, Duration),
     /// Send to the coordinator, answer to `handle_sync`.
-    Sync(Box<SyncGroupRequest>, Duration),
+    Sync(Call, Box<SyncGroupRequest>, Duration),
     /// Send to the coordinator, answer to `handle_heartbeat`.
-    Heartbeat(Box<HeartbeatRequest>),
+    Heartbeat(Call, Box<HeartbeatRequest>),
     /// Send to the coordinator, answer to `handle_left`. Not behind a JoinGroup that waits.
-    Leave(Leave),
+    Leave(Call, Leave),
     /// This member leads: ask the cluster, afresh, for these topics' partitions and give them to `handle_layout`.
-    FetchLayout(BTreeSet<TopicName>),
+    FetchLayout(Call, BTreeSet<TopicName>),
     /// The coordinator is another one now, or gone: look it up before the next request.
     ForgetCoordinator,
     /// Tell the application.
     Event(GroupEvent),
 }
+
+/// One question to the coordinator or the cluster, to be given back with its answer: the member may have gone on without it meanwhile, and asks again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call(pub(super) u64);
 
 /// What happened to the membership, in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@ mod wire;
 
 pub use assignment::Assignment;
 pub use config::{LeavePolicy, MemberConfig};
-pub use event::{Ack, Action, CommitRefused, CommitStamp, Failure, GroupError, GroupEvent};
+pub use event::{Ack, Action, Call, CommitRefused, CommitStamp, Failure, GroupError, GroupEvent};
 pub use member::Member;
 pub use request::{GroupMetadata, Leave};
 pub use subscription::Subscription;

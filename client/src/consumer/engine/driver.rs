@@ -7,8 +7,8 @@ use crate::client::{Client, View};
 use crate::runtime::{Runtime, Timer};
 use millstream_client_core::cluster::CoordinatorKey;
 use millstream_client_core::fetch::{Generation, Lookup, Outcome, Stream, Validation};
-use millstream_client_core::group::Failure;
 use millstream_client_core::group::assignor::ClusterLayout;
+use millstream_client_core::group::{Call, Failure};
 use millstream_protocol::messages::{
     HeartbeatResponse, JoinGroupResponse, LeaveGroupResponse, ListOffsetsResponse, OffsetForLeaderEpochResponse,
     SyncGroupResponse,
@@ -46,11 +46,11 @@ pub(super) enum Done {
     Validated(Validation, Checked),
     Committed(Vec<(TopicPartition, Generation)>, Result<crate::Offsets, Error>),
     Commit,
-    Joined(Result<JoinGroupResponse, Failure>),
-    Synced(Result<SyncGroupResponse, Failure>),
-    Beaten(Result<HeartbeatResponse, Failure>),
-    Left(Result<LeaveGroupResponse, Failure>),
-    Layout(Option<ClusterLayout>),
+    Joined(Call, Result<JoinGroupResponse, Failure>),
+    Synced(Call, Result<SyncGroupResponse, Failure>),
+    Beaten(Call, Result<HeartbeatResponse, Failure>),
+    Left(Call, Result<LeaveGroupResponse, Failure>),
+    Layout(Call, Option<ClusterLayout>),
 }
 
 /// What a question about truncation brought.
@@ -150,14 +150,11 @@ impl Driver {
             Done::Validated(validation, checked) => self.file_validation(now, &validation, &checked),
             Done::Committed(asked, answer) => self.file_committed(now, &asked, answer),
             Done::Commit => self.committing = false,
-            Done::Joined(answer) => self.with_member(|member| member.handle_join(now, answer)),
-            Done::Synced(answer) => self.with_member(|member| member.handle_sync(now, answer)),
-            Done::Beaten(answer) => self.with_member(|member| member.handle_heartbeat(now, answer)),
-            Done::Left(answer) => self.with_member(|member| member.handle_left(now, answer)),
-            Done::Layout(layout) => self.with_member(|member| match layout {
-                Some(layout) => member.handle_layout(now, &layout),
-                None => member.handle_layout_failed(now),
-            }),
+            Done::Joined(call, answer) => self.with_member(|member| member.handle_join(now, call, answer)),
+            Done::Synced(call, answer) => self.with_member(|member| member.handle_sync(now, call, answer)),
+            Done::Beaten(call, answer) => self.with_member(|member| member.handle_heartbeat(now, call, answer)),
+            Done::Left(call, answer) => self.with_member(|member| member.handle_left(now, call, answer)),
+            Done::Layout(call, layout) => self.with_member(|member| member.handle_layout(now, call, layout.as_ref())),
         }
     }
 }

@@ -30,21 +30,21 @@ impl Driver {
         let client = self.client.clone();
         let (quick, request) = (self.session_timeout.min(client.options().request_timeout), Purpose::Group);
         match action {
-            Action::Join(body, timeout) => self.in_flight.push(async move {
-                Done::Joined(ask::<JoinGroupRequest>(client, group, request, timeout, move |_| *body).await)
+            Action::Join(call, body, timeout) => self.in_flight.push(async move {
+                Done::Joined(call, ask::<JoinGroupRequest>(client, group, request, timeout, move |_| *body).await)
             }),
-            Action::Sync(body, timeout) => self.in_flight.push(async move {
-                Done::Synced(ask::<SyncGroupRequest>(client, group, request, timeout, move |_| *body).await)
+            Action::Sync(call, body, timeout) => self.in_flight.push(async move {
+                Done::Synced(call, ask::<SyncGroupRequest>(client, group, request, timeout, move |_| *body).await)
             }),
-            Action::Heartbeat(body) => self.in_flight.push(async move {
-                Done::Beaten(ask::<HeartbeatRequest>(client, group, request, quick, move |_| *body).await)
+            Action::Heartbeat(call, body) => self.in_flight.push(async move {
+                Done::Beaten(call, ask::<HeartbeatRequest>(client, group, request, quick, move |_| *body).await)
             }),
             // A JoinGroup that waits must not hold it up.
-            Action::Leave(leave) => self.in_flight.push(async move {
+            Action::Leave(call, leave) => self.in_flight.push(async move {
                 let build = move |version| leave.request(version);
-                Done::Left(ask::<LeaveGroupRequest>(client, group, Purpose::Other, quick, build).await)
+                Done::Left(call, ask::<LeaveGroupRequest>(client, group, Purpose::Other, quick, build).await)
             }),
-            Action::FetchLayout(topics) => self.start_layout(topics),
+            Action::FetchLayout(call, topics) => self.start_layout(call, topics),
             Action::ForgetCoordinator => self.forget_coordinator(),
             Action::Event(event) => self.tell(event),
             _ => {}

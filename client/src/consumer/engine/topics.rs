@@ -5,6 +5,7 @@ use crate::Error;
 use crate::client::Client;
 use crate::runtime::timeout_at;
 use millstream_client_core::cluster::{Creation, Image, Topic};
+use millstream_client_core::group::Call;
 use millstream_client_core::group::assignor::ClusterLayout;
 use millstream_protocol::{NodeId, TopicName};
 use std::collections::BTreeSet;
@@ -66,13 +67,13 @@ impl Driver {
     fn compare_layout(&self, now: Instant, image: &Arc<Image>) {
         self.with_member(|member| {
             if let Some(topics) = member.watched_topics().filter(|_| member.is_stable()) {
-                member.handle_layout(now, &layout(image, &topics));
+                member.handle_watched(now, &layout(image, &topics));
             }
         });
     }
-    pub(super) fn start_layout(&mut self, topics: BTreeSet<TopicName>) {
+    pub(super) fn start_layout(&mut self, call: Call, topics: BTreeSet<TopicName>) {
         let client = self.client.clone();
-        self.in_flight.push(async move { Done::Layout(fresh_layout(&client, topics).await) });
+        self.in_flight.push(async move { Done::Layout(call, fresh_layout(&client, topics).await) });
     }
 }
 

@@ -15,8 +15,8 @@ impl Member {
     pub fn begin_commit(&mut self) -> Result<CommitStamp, CommitRefused> {
         let keeps_partitions = self.mode() == RebalanceMode::Cooperative && !self.owned.is_empty();
         match self.state {
-            State::Joining if keeps_partitions => {}
-            State::Joining | State::Assigning(_) | State::Joined(_) | State::Syncing => {
+            State::Joining(_) if keeps_partitions => {}
+            State::Joining(_) | State::Assigning(..) | State::Joined(_) | State::Syncing(_) => {
                 return Err(CommitRefused::Rebalancing);
             }
             _ => {}
@@ -52,7 +52,7 @@ impl Member {
         self.commits_in_flight = self.commits_in_flight.saturating_sub(1);
         let current = stamp.generation == self.identity.generation && stamp.member_id == self.identity.member_id;
         // The generation may have begun while this was on its way; JoinGroup's answer tells what became of the member.
-        let decided = current && !matches!(self.state, State::Joining);
+        let decided = current && !matches!(self.state, State::Joining(_));
         let Some(code) = code.filter(|_| decided) else { return };
         match code {
             ErrorCode::UNKNOWN_MEMBER_ID => self.lose_and_rejoin(now, Forget::Member),

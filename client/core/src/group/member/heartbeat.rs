@@ -1,14 +1,14 @@
 //! Heartbeats: due whenever the coordinator could forget the member, whatever else goes on.
 
-use super::{Action, Departure, ErrorCode, Failure, Forget, Member, State};
+use super::{Action, Call, Departure, ErrorCode, Failure, Forget, Member, State};
 use millstream_protocol::messages::HeartbeatResponse;
 use std::time::{Duration, Instant};
 
 #[derive(Debug, Default)]
 pub(super) struct Heartbeats {
     next: Option<Instant>,
-    /// The generation of the one that is on its way.
-    in_flight: Option<i32>,
+    /// The one that is waited for, and its generation.
+    in_flight: Option<(Call, i32)>,
 }
 
 impl Heartbeats {
@@ -20,9 +20,11 @@ impl Heartbeats {
 
 impl Member {
     /// What a heartbeat brought.
-    pub fn handle_heartbeat(&mut self, now: Instant, answer: Result<HeartbeatResponse, Failure>) {
-        let Some(generation) = self.heartbeats.in_flight.take() else { return };
+    pub fn handle_heartbeat(&mut self, now: Instant, call: Call, answer: Result<HeartbeatResponse, Failure>) {
         // An answer to an earlier generation says nothing about this one.
+        let Some((_, generation)) = self.heartbeats.in_flight.take_if(|(waited_for, _)| *waited_for == call) else {
+            return;
+        };
         if generation != self.identity.generation {
             return;
         }
@@ -37,17 +39,18 @@ impl Member {
         if self.heartbeat_deadline()? > now {
             return None;
         }
-        self.heartbeats.in_flight = Some(self.identity.generation);
+        let call = self.next_call();
+        self.heartbeats.in_flight = Some((call, self.identity.generation));
         // From the sending on: the session does not wait for an answer that is late.
         self.heartbeats.next = Some(now + self.config.heartbeat_interval);
-        Some(Action::Heartbeat(Box::new(self.identity.heartbeat())))
+        Some(Action::Heartbeat(call, Box::new(self.identity.heartbeat())))
     }
     pub(super) fn heartbeat_deadline(&self) -> Option<Instant> {
         // While JoinGroup or SyncGroup waits at the coordinator the session does not run.
         let runs = match self.state {
-            State::Preparing(_) | State::Assigning(_) | State::Joined(_) | State::Stable | State::LettingGo(_) => true,
+            State::Preparing(_) | State::Assigning(..) | State::Joined(_) | State::Stable | State::LettingGo(_) => true,
             State::Leaving(departure) => departure == Departure::Announcing && !self.may_move(),
-            State::Out | State::Joining | State::Syncing | State::Failed => false,
+            State::Out | State::Joining(_) | State::Syncing(_) | State::Failed => false,
         };
         let due = runs && self.identity.generation >= 0 && self.heartbeats.in_flight.is_none();
         if due { self.heartbeats.next } else { None }

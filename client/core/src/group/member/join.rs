@@ -1,6 +1,6 @@
 //! JoinGroup: asking to be let in, and what each answer means.
 
-use super::{Action, ErrorCode, Failure, Forget, GroupMember, Member, RebalanceMode, State};
+use super::{Action, Call, ErrorCode, Failure, Forget, GroupMember, Member, RebalanceMode, State};
 use crate::group::Subscription;
 use bytes::Bytes;
 use millstream_protocol::messages::JoinGroupResponse;
@@ -13,8 +13,8 @@ const SLACK: Duration = Duration::from_secs(5);
 
 impl Member {
     /// What JoinGroup brought.
-    pub fn handle_join(&mut self, now: Instant, answer: Result<JoinGroupResponse, Failure>) {
-        if !matches!(self.state, State::Joining) {
+    pub fn handle_join(&mut self, now: Instant, call: Call, answer: Result<JoinGroupResponse, Failure>) {
+        if !matches!(self.state, State::Joining(waited_for) if waited_for == call) {
             return;
         }
         match answer {
@@ -26,11 +26,12 @@ impl Member {
     pub(super) fn start_join(&mut self) -> Action {
         let protocols = self.protocols();
         let request = self.identity.join(&self.config, protocols, self.reason);
-        self.state = State::Joining;
+        let call = self.next_call();
+        self.state = State::Joining(call);
         self.join_again = false;
         self.rebalance_ends = None;
         self.watched = None;
-        Action::Join(Box::new(request), self.answer_timeout())
+        Action::Join(call, Box::new(request), self.answer_timeout())
     }
     pub(super) fn answer_timeout(&self) -> Duration {
         self.config.rebalance_timeout.max(self.config.session_timeout).saturating_add(SLACK)
@@ -96,8 +97,9 @@ impl Member {
         if skip_assignment {
             return self.follow(Vec::new());
         }
-        self.state = State::Assigning(members);
-        self.outbox.push_back(Action::FetchLayout(topics));
+        let call = self.next_call();
+        self.state = State::Assigning(call, members);
+        self.outbox.push_back(Action::FetchLayout(call, topics));
     }
     /// A member whose metadata cannot be read gets nothing; the others must not suffer for it.
     fn group_member(&self, member: JoinGroupResponseMember) -> Option<GroupMember> {

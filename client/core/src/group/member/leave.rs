@@ -1,6 +1,6 @@
 //! Leaving: by wish, at the end, and when the application has not polled for too long.
 
-use super::{Action, Departure, Member, State};
+use super::{Action, Call, Departure, Member, State};
 use crate::group::{Failure, LeavePolicy};
 use millstream_protocol::messages::LeaveGroupResponse;
 use std::time::Instant;
@@ -16,20 +16,21 @@ impl Member {
         self.depart(now, "the consumer was closed", policy);
     }
     /// What LeaveGroup brought. Whatever it is, the member is out.
-    pub fn handle_left(&mut self, now: Instant, answer: Result<LeaveGroupResponse, Failure>) {
+    pub fn handle_left(&mut self, now: Instant, call: Call, answer: Result<LeaveGroupResponse, Failure>) {
         if let Err(failure) = answer {
             tracing::debug!(group = %self.config.group_id, ?failure, "leave was not answered; the session will end by itself");
         }
-        if matches!(self.state, State::Leaving(_)) {
+        if matches!(self.state, State::Leaving(Departure::Announced(waited_for)) if waited_for == call) {
             self.left(now);
         }
     }
 
     pub(super) fn start_leave(&mut self) -> Action {
-        self.state = State::Leaving(Departure::Announced);
+        let call = self.next_call();
+        self.state = State::Leaving(Departure::Announced(call));
         let leave = self.identity.leave(self.reason);
         self.identity.generation = -1;
-        Action::Leave(leave)
+        Action::Leave(call, leave)
     }
     pub(super) fn check_progress(&mut self, now: Instant) {
         if self.progress_deadline().is_some_and(|deadline| deadline <= now) {

@@ -10,7 +10,8 @@
 //!
 //! Invariants: nothing is joined while an event waits for its acknowledgement or a commit is in flight; nothing may be
 //! committed between JoinGroup and the assignment; whether partitions are kept over a rebalance goes by the protocol
-//! that the coordinator picked last, not by what is configured.
+//! that the coordinator picked last, not by what is configured; only the last question of a kind is waited for, and the
+//! answer to an earlier one, however late, changes nothing.
 
 mod commit;
 mod heartbeat;
@@ -22,7 +23,7 @@ mod tests;
 
 use super::MemberConfig;
 use super::assignor::{GroupMember, PartitionAssignor, RebalanceMode};
-use super::event::{Ack, Action, Failure, GroupError, GroupEvent};
+use super::event::{Ack, Action, Call, Failure, GroupError, GroupEvent};
 use super::request::GroupMetadata;
 use bytes::Bytes;
 use heartbeat::Heartbeats;
@@ -44,6 +45,7 @@ pub struct Member {
     owned: BTreeSet<TopicPartition>,
     waiting: Option<Waiting>,
     last_ack: u64,
+    last_call: u64,
     /// Something changed while a rebalance was under way: join again when it is over.
     join_again: bool,
     reason: &'static str,
@@ -65,13 +67,13 @@ enum State {
     /// About to join, not before this time.
     Preparing(Instant),
     /// JoinGroup is on its way.
-    Joining,
+    Joining(Call),
     /// This member leads and waits for the cluster's layout.
-    Assigning(Vec<GroupMember>),
+    Assigning(Call, Vec<GroupMember>),
     /// Ready to send this.
     Joined(Box<SyncGroupRequest>),
     /// SyncGroup is on its way.
-    Syncing,
+    Syncing(Call),
     /// In the group, with its partitions.
     Stable,
     /// In the group; what the leader took away is being let go.
@@ -93,7 +95,7 @@ struct Next {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Departure {
     Announcing,
-    Announced,
+    Announced(Call),
 }
 
 /// An event that has not been acknowledged.
@@ -127,6 +129,7 @@ impl Member {
             owned: BTreeSet::new(),
             waiting: None,
             last_ack: 0,
+            last_call: 0,
             join_again: false,
             reason: "",
             attempts: 0,
@@ -341,6 +344,10 @@ impl Member {
         let ack = Ack(self.last_ack);
         self.waiting = Some(Waiting { ack, letting_go });
         ack
+    }
+    const fn next_call(&mut self) -> Call {
+        self.last_call += 1;
+        Call(self.last_call)
     }
     /// Before the first rebalance nothing is owned, so the mode makes no difference.
     fn mode(&self) -> RebalanceMode {

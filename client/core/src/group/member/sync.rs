@@ -1,6 +1,6 @@
 //! From being let in to having partitions: the leader's assignment, SyncGroup, and what changed.
 
-use super::{Action, ErrorCode, Failure, Forget, GroupEvent, Member, Next, RebalanceMode, State};
+use super::{Action, Call, ErrorCode, Failure, Forget, GroupEvent, Member, Next, RebalanceMode, State};
 use crate::group::Assignment;
 use crate::group::assignor::{AssignorError, ClusterLayout, GroupMember, PartitionAssignor};
 use bytes::Bytes;
@@ -11,25 +11,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 impl Member {
-    /// What the cluster has of the topics that [`Action::FetchLayout`] asked for, or that [`Member::watched_topics`] names.
-    ///
-    /// A leader that waits for it assigns; one whose assignment was made for other partition counts joins again.
-    pub fn handle_layout(&mut self, now: Instant, layout: &ClusterLayout) {
+    /// What the cluster has of the topics that [`Action::FetchLayout`] asked for, by which the leader assigns. None: it could not be had,
+    /// and the group is joined again.
+    pub fn handle_layout(&mut self, now: Instant, call: Call, layout: Option<&ClusterLayout>) {
         match std::mem::replace(&mut self.state, State::Stable) {
-            State::Assigning(members) => self.assign(now, &members, layout),
-            State::Stable => self.compare_with_watched(now, layout),
+            State::Assigning(waited_for, members) if waited_for == call => match layout {
+                Some(layout) => self.assign(now, &members, layout),
+                None => self.retry(now),
+            },
             other => self.state = other,
         }
     }
-    /// The layout could not be had: the group is joined again.
-    pub fn handle_layout_failed(&mut self, now: Instant) {
-        if matches!(self.state, State::Assigning(_)) {
-            self.retry(now);
+    /// What the cluster has now of [`Member::watched_topics`]: a leader whose assignment was made for other partition counts joins again.
+    pub fn handle_watched(&mut self, now: Instant, layout: &ClusterLayout) {
+        if self.is_stable() {
+            self.compare_with_watched(now, layout);
         }
     }
     /// What SyncGroup brought.
-    pub fn handle_sync(&mut self, now: Instant, answer: Result<SyncGroupResponse, Failure>) {
-        if !matches!(self.state, State::Syncing) {
+    pub fn handle_sync(&mut self, now: Instant, call: Call, answer: Result<SyncGroupResponse, Failure>) {
+        if !matches!(self.state, State::Syncing(waited_for) if waited_for == call) {
             return;
         }
         match answer {
@@ -39,8 +40,9 @@ impl Member {
     }
 
     pub(super) fn start_sync(&mut self) -> Option<Action> {
-        match std::mem::replace(&mut self.state, State::Syncing) {
-            State::Joined(request) => Some(Action::Sync(request, self.answer_timeout())),
+        let call = self.next_call();
+        match std::mem::replace(&mut self.state, State::Syncing(call)) {
+            State::Joined(request) => Some(Action::Sync(call, request, self.answer_timeout())),
             other => {
                 self.state = other;
                 None

@@ -16,6 +16,8 @@ struct Bench {
     member: Member,
     now: Instant,
     events: Vec<GroupEvent>,
+    /// The last request, which is the one that is answered.
+    call: Call,
 }
 
 impl Bench {
@@ -24,7 +26,7 @@ impl Bench {
     }
     fn with(config: MemberConfig, assignors: Vec<Box<dyn PartitionAssignor>>) -> Self {
         let now = start();
-        let mut bench = Self { member: Member::new(config, assignors), now, events: Vec::new() };
+        let mut bench = Self { member: Member::new(config, assignors), now, events: Vec::new(), call: Call(0) };
         bench.member.set_polling(now, true);
         bench.member.subscribe(now, ["t".into()]);
         bench
@@ -42,20 +44,23 @@ impl Bench {
             match action {
                 Action::Event(event) => self.events.push(event),
                 Action::ForgetCoordinator => {}
-                other => return Some(other),
+                other => {
+                    self.call = call_of(&other).unwrap_or(self.call);
+                    return Some(other);
+                }
             }
         }
         None
     }
     fn joins(&mut self) -> JoinGroupRequest {
         match self.request() {
-            Some(Action::Join(request, _)) => *request,
+            Some(Action::Join(_, request, _)) => *request,
             other => panic!("no join but {other:?}"),
         }
     }
     fn syncs(&mut self) -> SyncGroupRequest {
         match self.request() {
-            Some(Action::Sync(request, _)) => *request,
+            Some(Action::Sync(_, request, _)) => *request,
             other => panic!("no sync but {other:?}"),
         }
     }
@@ -65,19 +70,19 @@ impl Bench {
         answer.protocol_name = Some(text(protocol));
         answer.member_id = text("me");
         answer.leader = text("other");
-        self.member.handle_join(self.now, Ok(answer));
+        self.member.handle_join(self.now, self.call, Ok(answer));
     }
     fn join_error(&mut self, code: ErrorCode) {
         let mut answer = JoinGroupResponse::default();
         answer.error_code = code.get();
         answer.member_id = text("me");
-        self.member.handle_join(self.now, Ok(answer));
+        self.member.handle_join(self.now, self.call, Ok(answer));
     }
     fn assign(&mut self, partitions: &[i32]) {
         let mut answer = SyncGroupResponse::default();
         answer.assignment =
             Assignment::of(partitions.iter().map(|partition| ("t", *partition).into()).collect()).encode();
-        self.member.handle_sync(self.now, Ok(answer));
+        self.member.handle_sync(self.now, self.call, Ok(answer));
     }
     /// From JoinGroup to the assignment, as a follower.
     fn rebalance(&mut self, protocol: &str, generation: i32, partitions: &[i32]) {
@@ -90,10 +95,13 @@ impl Bench {
     fn heartbeat(&mut self, code: ErrorCode) {
         self.now += Duration::from_secs(3);
         let beat = self.request();
-        assert!(matches!(beat, Some(Action::Heartbeat(_))), "{beat:?}");
+        assert!(matches!(beat, Some(Action::Heartbeat(..))), "{beat:?}");
+        self.heartbeat_answer(self.call, code);
+    }
+    fn heartbeat_answer(&mut self, call: Call, code: ErrorCode) {
         let mut answer = HeartbeatResponse::default();
         answer.error_code = code.get();
-        self.member.handle_heartbeat(self.now, Ok(answer));
+        self.member.handle_heartbeat(self.now, call, Ok(answer));
     }
     fn told(&mut self) -> Vec<String> {
         self.events.drain(..).map(|event| tell(&event)).collect()
@@ -118,6 +126,17 @@ fn tell(event: &GroupEvent) -> String {
         GroupEvent::Lost { partitions, .. } => format!("lost {}", numbers(partitions)),
         GroupEvent::Assigned { added, all, .. } => format!("assigned {} of {}", numbers(added), all.len()),
         GroupEvent::Failed(error) => format!("failed: {error}"),
+    }
+}
+
+fn call_of(action: &Action) -> Option<Call> {
+    match action {
+        Action::Join(call, ..)
+        | Action::Sync(call, ..)
+        | Action::Heartbeat(call, _)
+        | Action::Leave(call, _)
+        | Action::FetchLayout(call, _) => Some(*call),
+        _ => None,
     }
 }
 
@@ -300,7 +319,7 @@ fn a_loss_overtakes_a_revocation() {
 #[test]
 fn a_join_may_take_as_long_as_the_rebalance() {
     let mut bench = Bench::eager();
-    let Some(Action::Join(request, timeout)) = bench.request() else { panic!("no join") };
+    let Some(Action::Join(_, request, timeout)) = bench.request() else { panic!("no join") };
     assert_eq!(request.rebalance_timeout_ms, 300_000);
     assert!(timeout > 300 * SECOND);
 }
@@ -313,8 +332,8 @@ fn a_member_whose_application_does_not_poll_leaves_and_comes_back_with_the_next_
     bench.member.set_polling(bench.now, false);
     bench.now += 301 * SECOND;
     let leave = bench.request();
-    assert!(matches!(leave, Some(Action::Leave(_))), "{leave:?}");
-    bench.member.handle_left(bench.now, Ok(LeaveGroupResponse::default()));
+    assert!(matches!(leave, Some(Action::Leave(..))), "{leave:?}");
+    bench.member.handle_left(bench.now, bench.call, Ok(LeaveGroupResponse::default()));
     assert!(bench.request().is_none());
     assert_eq!(bench.told(), ["assigned 0 of 1", "lost 0"]);
     bench.member.set_polling(bench.now, true);
@@ -327,7 +346,7 @@ fn a_poll_that_waits_is_progress() {
     let mut bench = Bench::eager();
     bench.rebalance("range", 1, &[0]);
     bench.now += 900 * SECOND;
-    assert!(matches!(bench.request(), Some(Action::Heartbeat(_))));
+    assert!(matches!(bench.request(), Some(Action::Heartbeat(..))));
 }
 
 // K-15
@@ -336,11 +355,56 @@ fn a_heartbeat_that_is_answered_late_does_not_delay_the_next() {
     let mut bench = Bench::eager();
     bench.rebalance("range", 1, &[0]);
     bench.now += 3 * SECOND;
-    assert!(matches!(bench.request(), Some(Action::Heartbeat(_))));
+    assert!(matches!(bench.request(), Some(Action::Heartbeat(..))));
     bench.now += 4 * SECOND;
     assert!(bench.request().is_none(), "one at a time");
-    bench.member.handle_heartbeat(bench.now, Ok(HeartbeatResponse::default()));
-    assert!(matches!(bench.request(), Some(Action::Heartbeat(_))), "it is seven seconds since the broker heard of it");
+    bench.member.handle_heartbeat(bench.now, bench.call, Ok(HeartbeatResponse::default()));
+    assert!(matches!(bench.request(), Some(Action::Heartbeat(..))), "it is seven seconds since the broker heard of it");
+}
+
+// G-4. The coordinator moved while a heartbeat was on its way; the old one, which had stood still, answered when the next generation's first
+// heartbeat was out. Its answer was taken for that one's, and the member lost all its partitions.
+#[test]
+fn a_late_answer_to_an_earlier_generations_heartbeat_says_nothing_about_this_one() {
+    let mut bench = Bench::cooperative();
+    bench.rebalance("cooperative-sticky", 1, &[0]);
+    bench.now += 3 * SECOND;
+    assert!(matches!(bench.request(), Some(Action::Heartbeat(..))));
+    let late = bench.call;
+    let stamp = bench.member.begin_commit().expect("a member commits");
+    bench.member.end_commit(bench.now, &stamp, Some(ErrorCode::REBALANCE_IN_PROGRESS));
+    bench.rebalance("cooperative-sticky", 2, &[0]);
+    bench.now += 3 * SECOND;
+    assert!(matches!(bench.request(), Some(Action::Heartbeat(..))));
+    bench.heartbeat_answer(late, ErrorCode::ILLEGAL_GENERATION);
+    assert!(bench.member.is_stable());
+    bench.member.handle_heartbeat(bench.now, late, Err(Failure::Unavailable));
+    assert!(bench.member.poll_action(bench.now).is_none(), "nor about the coordinator");
+    bench.heartbeat_answer(bench.call, ErrorCode::REBALANCE_IN_PROGRESS);
+    bench.joins();
+}
+
+// G-7. The member left while its JoinGroup waited for the others, and came back with the next poll: what the coordinator said to the first
+// JoinGroup, which the departure ended, was taken for the answer to the second, whose own answer then met a third.
+#[test]
+fn a_late_answer_to_the_join_of_an_earlier_life_is_of_no_effect() {
+    let mut bench = Bench::cooperative();
+    bench.rebalance("cooperative-sticky", 1, &[0]);
+    bench.heartbeat(ErrorCode::REBALANCE_IN_PROGRESS);
+    bench.joins();
+    let late = bench.call;
+    bench.member.set_polling(bench.now, false);
+    bench.now += 301 * SECOND;
+    assert!(matches!(bench.request(), Some(Action::Leave(..))));
+    bench.member.handle_left(bench.now, bench.call, Ok(LeaveGroupResponse::default()));
+    bench.member.set_polling(bench.now, true);
+    bench.joins();
+    let mut answer = JoinGroupResponse::default();
+    answer.error_code = ErrorCode::UNKNOWN_MEMBER_ID.get();
+    bench.member.handle_join(bench.now, late, Ok(answer));
+    assert!(bench.request().is_none(), "the second is still waited for");
+    bench.join_answer("cooperative-sticky", 3);
+    assert_eq!(bench.syncs().generation_id, 3);
 }
 
 // G-8
@@ -352,8 +416,8 @@ fn heartbeats_go_on_after_one_that_failed() {
     let soon = bench.member.deadline().expect("a next heartbeat");
     assert!(soon - bench.now <= Duration::from_millis(200));
     bench.now = soon;
-    assert!(matches!(bench.request(), Some(Action::Heartbeat(_))));
-    bench.member.handle_heartbeat(bench.now, Err(Failure::Unavailable));
+    assert!(matches!(bench.request(), Some(Action::Heartbeat(..))));
+    bench.member.handle_heartbeat(bench.now, bench.call, Err(Failure::Unavailable));
     assert!(bench.member.deadline().is_some());
 }
 
@@ -366,7 +430,7 @@ fn a_static_member_stays_when_it_closes_unless_asked_to_leave() {
         let mut bench = Bench::with(config.clone(), vec![Box::new(Range::new())]);
         bench.rebalance("range", 1, &[0]);
         bench.member.close(bench.now, policy);
-        assert_eq!(matches!(bench.request(), Some(Action::Leave(_))), leaves, "{policy:?}");
+        assert_eq!(matches!(bench.request(), Some(Action::Leave(..))), leaves, "{policy:?}");
     }
 }
 
@@ -401,21 +465,21 @@ fn a_leader_assigns_all_members_topics_and_joins_again_when_partitions_are_added
     answer.protocol_name = Some(text("range"));
     (answer.member_id, answer.leader) = (text("me"), text("me"));
     answer.members = vec![member("me", "t"), member("you", "u")];
-    bench.member.handle_join(bench.now, Ok(answer));
-    let Some(Action::FetchLayout(topics)) = bench.request() else { panic!("no layout asked for") };
+    bench.member.handle_join(bench.now, bench.call, Ok(answer));
+    let Some(Action::FetchLayout(_, topics)) = bench.request() else { panic!("no layout asked for") };
     assert_eq!(topics.iter().map(TopicName::as_str).collect::<Vec<_>>(), ["t", "u"]);
     let mut layout = ClusterLayout::new();
     layout.insert("t", 1);
     layout.insert("u", 2);
-    bench.member.handle_layout(bench.now, &layout);
+    bench.member.handle_layout(bench.now, bench.call, Some(&layout));
     let shares = bench.syncs().assignments;
     let share = |index: usize| Assignment::decode(&shares[index].assignment).expect("own bytes").partitions.len();
     assert_eq!((shares.len(), share(0), share(1)), (2, 1, 2));
     bench.assign(&[0]);
-    bench.member.handle_layout(bench.now, &layout);
+    bench.member.handle_watched(bench.now, &layout);
     assert!(bench.member.is_stable());
     layout.insert("u", 3);
-    bench.member.handle_layout(bench.now, &layout);
+    bench.member.handle_watched(bench.now, &layout);
     assert!(bench.request().is_none());
     assert_eq!(bench.told(), ["assigned 0 of 1", "revoking 0"]);
 }
@@ -455,9 +519,9 @@ fn an_assignor_that_panics_makes_the_group_join_again() {
     let mut answer = JoinGroupResponse::default();
     answer.protocol_name = Some(text("broken"));
     (answer.member_id, answer.leader) = (text("me"), text("me"));
-    bench.member.handle_join(bench.now, Ok(answer));
-    assert!(matches!(bench.request(), Some(Action::FetchLayout(_))));
-    bench.member.handle_layout(bench.now, &ClusterLayout::new());
+    bench.member.handle_join(bench.now, bench.call, Ok(answer));
+    assert!(matches!(bench.request(), Some(Action::FetchLayout(..))));
+    bench.member.handle_layout(bench.now, bench.call, Some(&ClusterLayout::new()));
     assert!(bench.request().is_none());
     bench.now += SECOND;
     bench.joins();
