@@ -43,7 +43,9 @@ pub use security::SecurityProtocol;
 #[cfg(feature = "tls")]
 pub(crate) use security::settings::ClientAuth;
 pub(crate) use settings::Settings;
-pub(crate) use topics::{MAX_PARTITIONS, check_name};
+#[cfg(feature = "server")]
+pub(crate) use topics::MAX_PARTITIONS;
+pub(crate) use topics::check_name;
 pub(crate) use versions::Release;
 
 use authorizer::{Authorizer, Guard, Patches};
