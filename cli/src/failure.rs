@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_cause_that_says_more_has_its_line() {
-        let failure = Failure::new("serve 1 broker(s) from port 9092", "127.0.0.1:9092 cannot be listened on");
-        assert_eq!(failure.text(), "serve 1 broker(s) from port 9092\n  because: 127.0.0.1:9092 cannot be listened on");
+        let failure = Failure::new("start a cluster of 1 broker(s)", "127.0.0.1:9092 cannot be listened on");
+        assert_eq!(failure.text(), "start a cluster of 1 broker(s)\n  because: 127.0.0.1:9092 cannot be listened on");
     }
 }

@@ -4,11 +4,7 @@ use crate::failure::Failure;
 use clap::Args;
 use millstream_testkit::server::{BrokerArguments, ServeError, signalled_or_parent_gone};
 
-/// Serves an embedded Kafka cluster on loopback until SIGINT or SIGTERM.
-///
-/// Everything is kept in memory. When it is ready, one line is printed: bootstrap=HOST:PORT, control=URL after it if there is a control port, and
-/// listener.NAME=HOST:PORT for each listener after the first. Options are Kafka's, with Kafka's defaults: topics appear by being used, unless told
-/// not to with --set auto.create.topics.enable=false.
+// Its flags bring their help along.
 #[derive(Debug, Args)]
 pub(crate) struct Broker {
     #[command(flatten)]
@@ -22,10 +18,10 @@ impl Broker {
     }
 }
 fn failure(error: ServeError) -> Failure {
+    let doing = error.to_string();
     match error {
-        ServeError::Start { brokers, port, source } => {
-            Failure::new(format!("serve {brokers} broker(s) from port {port}"), source)
-        }
-        other => Failure::because(other.to_string()),
+        ServeError::Start { source, .. } => Failure::new(doing, source),
+        ServeError::Stop(source) => Failure::new(doing, source),
+        _ => Failure::because(doing),
     }
 }

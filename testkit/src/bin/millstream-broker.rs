@@ -5,7 +5,7 @@ use millstream_testkit::server::{BrokerArguments, signalled_or_parent_gone};
 use std::process::ExitCode;
 use tracing_subscriber::filter::LevelFilter;
 
-/// A Kafka cluster for tests, in one process, on loopback, kept in memory.
+// Its flags bring their help along.
 #[derive(Debug, Parser)]
 #[command(name = "millstream-broker", version)]
 struct Arguments {
@@ -33,6 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn failed(error: &dyn std::error::Error) -> ExitCode {
-    eprintln!("millstream-broker: {error}");
+    let why = error.source().map(|why| format!(": {why}")).unwrap_or_default();
+    eprintln!("millstream-broker: {error}{why}");
     ExitCode::FAILURE
 }

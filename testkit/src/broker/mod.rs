@@ -40,6 +40,8 @@ pub(crate) use looking::Committed;
 pub(crate) use nodes::{Endpoint, Node, Nodes};
 pub(crate) use request_log::{Answered, Exchange, RequestLog};
 pub use security::SecurityProtocol;
+#[cfg(feature = "server")]
+pub(crate) use security::mechanism::Mechanism;
 #[cfg(feature = "tls")]
 pub(crate) use security::settings::ClientAuth;
 pub(crate) use settings::Settings;

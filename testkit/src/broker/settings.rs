@@ -1,6 +1,6 @@
 //! The broker's options, by Kafka's keys. Those that begin with `millstream.` are the test kit's own.
 
-use super::configs::options;
+use super::configs::{meant, options};
 use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
 use super::security::settings::SecuritySettings;
@@ -181,8 +181,18 @@ impl Settings {
             return Ok(());
         }
         let option = options::find(&options::BROKER, key).filter(|option| !OF_EACH_BROKER.contains(&option.name));
-        option.ok_or_else(|| format!("the test cluster has no broker option `{key}`"))?.check(value)
+        let unknown = || format!("the test cluster has no broker option `{key}`{}", unknown_because(key));
+        option.ok_or_else(unknown)?.check(value)
     }
+}
+
+/// Why there is no such option, and what to do instead.
+fn unknown_because(key: &str) -> String {
+    if OF_EACH_BROKER.contains(&key) {
+        return ": each broker has its own; the builder's `listener`, `host`, `advertise` and `racks`, which are flags of the binary, too, say it"
+            .to_owned();
+    }
+    meant::hint(key)
 }
 
 /// What each broker has a value of its own for: the builder's methods and the binary's flags set them.

@@ -9,6 +9,7 @@ mod expectation;
 mod fault_rule;
 mod faults;
 mod link;
+mod listening;
 mod logged;
 mod membership;
 mod node;
@@ -32,6 +33,8 @@ pub use coverage::{ApiCoverage, Coverage, VersionCoverage};
 pub use expectation::Expectation;
 pub use fault_rule::{AnyRequest, FaultRule, Reaction};
 pub use link::LinkControl;
+#[cfg(feature = "server")]
+pub(crate) use listening::why as why_not_listening;
 pub use logged::{LoggedRequest, Outcome};
 pub use parked::Parked;
 pub use records::ClusterRecord;

@@ -1,8 +1,8 @@
 //! Where brokers listen, and where clients are told that they do.
 
-use super::TestClusterBuilder;
 #[cfg(feature = "client")]
 use super::node::memory_address;
+use super::{TestClusterBuilder, listening};
 use crate::broker::{Endpoint, Node};
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
@@ -70,7 +70,7 @@ impl Places {
     }
     fn listen_at(&self, index: usize) -> Result<TcpListener, String> {
         let place = SocketAddr::new(self.host, nth_port(self.port, index)?);
-        TcpListener::bind(place).map_err(|error| format!("{place} cannot be listened on: {error}"))
+        TcpListener::bind(place).map_err(|error| format!("{place} cannot be listened on: {}", listening::why(&error)))
     }
     /// Where the brokers are when they are in memory.
     #[cfg(feature = "client")]
@@ -102,7 +102,7 @@ impl Places {
             Some(Advertised { host, port: None }) => (host.clone(), address.port()),
             None if address.ip().is_unspecified() => {
                 return Err(format!(
-                    "clients cannot connect to {}: say which host they are told instead",
+                    "clients cannot connect to {}: say which host they are told instead (--advertise HOST, `advertise` of the builder)",
                     address.ip()
                 ));
             }
@@ -118,7 +118,12 @@ fn nth_port(first: u16, index: usize) -> Result<u16, String> {
         0 => Some(0),
         first => u16::try_from(index).ok().and_then(|index| first.checked_add(index)),
     };
-    port.ok_or_else(|| format!("there is no port {first} + {index}"))
+    port.ok_or_else(|| {
+        format!(
+            "there is no port {first} + {index} for the {}th listener: begin lower, or with 0 for any that are free",
+            index + 1
+        )
+    })
 }
 pub(super) fn addresses(sockets: &[Vec<TcpListener>]) -> Result<Vec<Vec<SocketAddr>>, String> {
     let of_broker = |sockets: &Vec<TcpListener>| sockets.iter().map(TcpListener::local_addr).collect();
@@ -174,6 +179,9 @@ mod tests {
     #[test]
     fn nobody_is_told_to_connect_to_every_address() {
         let reason = told(&Places::new(), &[&["0.0.0.0:9092"]]).expect_err("it is no place to connect to");
-        assert_eq!(reason, "clients cannot connect to 0.0.0.0: say which host they are told instead");
+        assert_eq!(
+            reason,
+            "clients cannot connect to 0.0.0.0: say which host they are told instead (--advertise HOST, `advertise` of the builder)"
+        );
     }
 }

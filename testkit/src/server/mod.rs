@@ -15,6 +15,6 @@ mod stop;
 mod topics;
 mod topology;
 
-pub use arguments::{BrokerArguments, ServeError};
+pub use arguments::{BrokerArguments, NotStarted, ServeError};
 pub use control::{ControlServer, routes};
 pub use stop::{signalled, signalled_or_parent_gone};

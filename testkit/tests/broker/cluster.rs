@@ -82,7 +82,7 @@ fn a_cluster_that_cannot_start_says_why() {
     let reason = |builder: millstream_testkit::TestClusterBuilder| builder.try_start().err().unwrap().to_string();
     assert_eq!(
         reason(TestCluster::builder().config("no.such.key", "1")),
-        "the test cluster has no broker option `no.such.key`"
+        "the test cluster has no broker option `no.such.key`; a broker tells all that it has by DescribeConfigs (`kafka-configs --all --describe`)"
     );
     assert_eq!(
         reason(TestCluster::builder().config("num.partitions", "many")),

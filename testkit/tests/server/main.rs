@@ -4,6 +4,7 @@
 mod acting;
 mod crowd;
 mod description;
+mod flags;
 mod http;
 mod process;
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod client_metrics;
 pub(crate) mod loggers;
+pub(crate) mod meant;
 pub(crate) mod options;
 
 use crate::broker::settings::Settings;
