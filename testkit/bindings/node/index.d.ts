@@ -10,11 +10,15 @@ export type Effect =
 
 export interface ClusterOptions {
   brokers?: number;
-  topics?: Record<string, number> | string[];
-  config?: Record<string, string>;
+  /** Names, or names with their partitions. */
+  topics?: Record<string, number> | string[] | string;
+  /** Broker options by Kafka's keys. */
+  config?: Record<string, string | number | boolean>;
   users?: Record<string, string>;
-  sasl?: string[];
+  /** Mechanisms, as SCRAM-SHA-256. */
+  sasl?: string[] | string;
   seed?: number;
+  /** Any other flags of the binary, as its --help tells them. */
   args?: string[];
   binary?: string;
 }
@@ -30,14 +34,12 @@ export interface Partition {
   end_offset: number;
 }
 export interface Topic { name: string; id: string; partitions: Partition[] }
-export interface Record_ {
+export interface CommittedRecord {
   partition: number;
   offset: number;
   timestamp: number;
-  key: string | null;
-  value: string | null;
-  key_base64: string | null;
-  value_base64: string | null;
+  key: Buffer | null;
+  value: Buffer | null;
 }
 export interface LoggedRequest {
   number: number;
@@ -58,7 +60,8 @@ export interface FaultState { id: number; text: string; used: number; left: numb
 export interface FaultOptions {
   node?: number;
   group?: string;
-  partition?: { topic: string; partition: number };
+  /** A topic and a number. */
+  partition?: [string, number];
   clientId?: string;
   rttMs?: number;
   times?: number | null;
@@ -87,8 +90,8 @@ export class Cluster {
   brokers(): Promise<Broker[]>;
   topics(): Promise<Topic[]>;
   topic(name: string): Promise<Topic>;
-  records(topic: string): Promise<Record_[]>;
-  waitForRecords(topic: string, count: number, timeoutMs?: number): Promise<Record_[]>;
+  records(topic: string): Promise<CommittedRecord[]>;
+  waitForRecords(topic: string, count: number, timeoutMs?: number): Promise<CommittedRecord[]>;
   requests(of?: { api?: string; node?: number; clientId?: string }): Promise<LoggedRequest[]>;
   waitForRequests(api: string, count: number, timeoutMs?: number): Promise<LoggedRequest[]>;
   request(number: number): Promise<LoggedRequest>;
@@ -133,6 +136,6 @@ export class Cluster {
   releaseMarkers(): Promise<void>;
   setApiVersions(api: string, min: number, max: number): Promise<void>;
   moveCoordinator(id: string, broker: number): Promise<void>;
-  advance(ms: number): Promise<{ time_ms: number }>;
+  advance(ms: number): Promise<number>;
   reset(): Promise<void>;
 }

@@ -32,7 +32,7 @@ export function findBinary(env = process.env) {
   if (found) return found;
   throw new Error(
     `there is no ${NAME}: set ${VARIABLE} to its path, or put it into PATH ` +
-      "(cargo install --path testkit --no-default-features --features server)",
+      "(cargo install --path testkit --no-default-features --features server,tls)",
   );
 }
 function isProgram(path) {
@@ -44,28 +44,50 @@ function isProgram(path) {
   }
 }
 
+/** Refuses what nobody would read, with what there is. */
+function refuseUnknown(given, known, what) {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new TypeError(`${what} has no option \`${unknown}\`; it has ${known.join(", ")}`);
+}
+/** A text is one name, not a list of letters. */
+const names = (one) => (typeof one === "string" ? [one] : one);
+
+const OPTIONS = ["brokers", "topics", "config", "users", "sasl", "seed", "args", "binary"];
+
+/** Options of a cluster as flags of the binary. */
+function flagsOf({ brokers = 1, topics = {}, config = {}, users = {}, sasl = [], seed, args = [] }) {
+  if (!Array.isArray(args)) throw new TypeError(`args is a list of flags, as in ["--as-version", "2.8"], not ${JSON.stringify(args)}`);
+  const isList = typeof topics === "string" || Array.isArray(topics);
+  const flags = ["--json", "--with-parent", "--control-port", "0", "--brokers", String(brokers)];
+  flags.push(...(isList ? names(topics) : Object.entries(topics).map((pair) => pair.join(":"))).map((topic) => `--topic=${topic}`));
+  flags.push(...Object.entries(config).map(([key, value]) => `--set=${key}=${value}`));
+  flags.push(...Object.entries(users).map(([name, password]) => `--user=${name}=${password}`));
+  flags.push(...names(sasl).map((mechanism) => `--sasl=${mechanism}`));
+  if (seed !== undefined) flags.push("--seed", String(seed));
+  return [...flags, ...args];
+}
+
 /** A cluster in a process of its own. It ends with `close`, or with this process. */
 export class Cluster {
   #process;
   #ended;
 
   /** Starts one, and waits until it is ready. */
-  static async start({ brokers = 1, topics = {}, config = {}, users = {}, sasl = [], seed, args = [], binary } = {}) {
-    const counts = Array.isArray(topics) ? topics.map((name) => [name, 1]) : Object.entries(topics);
-    const flags = ["--json", "--with-parent", "--control-port", "0", "--brokers", String(brokers)];
-    flags.push(...counts.map(([name, count]) => `--topic=${name}:${count}`));
-    flags.push(...Object.entries(config).map(([key, value]) => `--set=${key}=${value}`));
-    flags.push(...Object.entries(users).map(([name, password]) => `--user=${name}=${password}`));
-    flags.push(...sasl.map((mechanism) => `--sasl=${mechanism}`));
-    if (seed !== undefined) flags.push("--seed", String(seed));
-    const child = spawn(binary ?? findBinary(), [...flags, ...args], { stdio: "pipe" });
+  static async start(options = {}) {
+    refuseUnknown(options, OPTIONS, "Cluster.start");
+    const child = spawn(options.binary ?? findBinary(), flagsOf(options), { stdio: "pipe" });
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text) => (said += text));
     const ended = new Promise((resolve, reject) => child.once("close", resolve).once("error", reject));
     const line = new Promise((resolve) => createInterface(child.stdout).once("line", resolve));
     const ready = await Promise.race([line, ended.then(() => undefined)]);
-    if (ready === undefined) throw new Error(said.trim() || `${NAME} ended without a word`);
-    return new Cluster(child, ended, JSON.parse(ready));
+    try {
+      return new Cluster(child, ended, JSON.parse(ready));
+    } catch {
+      child.stdin.end();
+      const code = await ended;
+      throw new Error(said.trim() || `${child.spawnfile} ended with ${code} and no ready line: ${ready}`);
+    }
   }
 
   /** Use `Cluster.start`. */
@@ -109,15 +131,24 @@ export class Cluster {
   topic(name) {
     return this.ask("GET", `/topics/${part(name)}`);
   }
-  /** What a reader of committed records finds in a topic, by partition and offset. */
-  records(topic) {
-    return this.ask("GET", `/topics/${part(topic)}/records?limit=1000000`);
+  /** What a reader of committed records finds in a topic, by partition and offset; keys and values are Buffers or null. */
+  async records(topic) {
+    const told = await this.ask("GET", `/topics/${part(topic)}/records?limit=1000000`);
+    return told.map(({ partition, offset, timestamp, key_base64: key, value_base64: value }) => ({
+      partition,
+      offset,
+      timestamp,
+      key: bytes(key),
+      value: bytes(value),
+    }));
   }
   waitForRecords(topic, count, timeoutMs = 30_000) {
     return waited(() => this.records(topic), count, timeoutMs, `records in ${topic}`);
   }
   /** The last requests, oldest first. */
-  requests({ api, node, clientId } = {}) {
+  async requests(of = {}) {
+    refuseUnknown(of, ["api", "node", "clientId"], "requests");
+    const { api, node, clientId } = of;
     const query = new URLSearchParams({ limit: "10000" });
     if (api !== undefined) query.set("api", api);
     if (node !== undefined) query.set("node", node);
@@ -144,8 +175,15 @@ export class Cluster {
 
   // Faults
 
-  /** What becomes of the next requests: each step is an effect, for `times` requests (null: all that come). */
-  async addFaults(api, steps, { node, group, partition, clientId, rttMs = 0, times = 1 } = {}) {
+  /**
+   * What becomes of the next requests: each step is an effect, for `times` requests (null: all that come). An effect is "disconnect",
+   * { error: "NOT_LEADER_OR_FOLLOWER" }, { delay_ms: 50 } or another that `FaultStep` in testkit/openapi.yaml names. `partition` is a
+   * topic and a number: ["orders", 0].
+   */
+  async addFaults(api, steps, options = {}) {
+    refuseUnknown(options, ["node", "group", "partition", "clientId", "rttMs", "times"], "addFaults");
+    const { node, group, partition: place, clientId, rttMs = 0, times = 1 } = options;
+    const partition = place === undefined ? undefined : inTopic(place);
     const plan = { api, node, group, partition, client_id: clientId };
     plan.steps = steps.map((step) => ({ do: step, rtt_ms: rttMs, times }));
     return (await this.ask("POST", "/faults", plan)).id;
@@ -163,7 +201,9 @@ export class Cluster {
     if (unused.length > 0) throw new Error(`these faults were not used up: ${JSON.stringify(unused)}`);
   }
   /** latency_ms, jitter_ms, bytes_per_second, split_bytes, stalls_to_broker, stalls_to_client. */
-  setLink(broker, conditions, { clientId } = {}) {
+  async setLink(broker, conditions, of = {}) {
+    refuseUnknown(of, ["clientId"], "setLink");
+    const { clientId } = of;
     const query = clientId === undefined ? "" : `?client_id=${part(clientId)}`;
     return this.ask("PUT", `/brokers/${broker}/link${query}`, conditions);
   }
@@ -175,7 +215,9 @@ export class Cluster {
   }
 
   /** What the link between clients and a broker does to bytes. */
-  link(broker, { clientId } = {}) {
+  async link(broker, of = {}) {
+    refuseUnknown(of, ["clientId"], "link");
+    const { clientId } = of;
     const query = clientId === undefined ? "" : `?client_id=${part(clientId)}`;
     return this.ask("GET", `/brokers/${broker}/link${query}`);
   }
@@ -241,7 +283,9 @@ export class Cluster {
     return this.ask("POST", "/retention");
   }
   /** Lets a broker lead a partition, or nobody; with `keepsEpoch` without a new leader epoch. */
-  moveLeader(topic, partition, broker, { keepsEpoch = false } = {}) {
+  async moveLeader(topic, partition, broker, options = {}) {
+    refuseUnknown(options, ["keepsEpoch"], "moveLeader");
+    const { keepsEpoch = false } = options;
     return this.ask("POST", "/topology/leader", { topic, partition, node: broker, keeps_epoch: keepsEpoch });
   }
   bumpLeaderEpoch(topic, partition) {
@@ -287,9 +331,9 @@ export class Cluster {
   moveCoordinator(id, broker) {
     return this.ask("POST", "/topology/coordinator", { id, node: broker });
   }
-  /** Moves the brokers' clock on. */
-  advance(ms) {
-    return this.ask("POST", "/time/advance", { ms });
+  /** Moves the brokers' clock on, and says what it shows then, in milliseconds since 1970. */
+  async advance(ms) {
+    return (await this.ask("POST", "/time/advance", { ms })).time_ms;
   }
   /** Begins anew at the same addresses: cheaper than another cluster. */
   reset() {
@@ -298,6 +342,12 @@ export class Cluster {
 }
 
 const part = encodeURIComponent;
+/** A pair of a topic and a number as the port takes it. */
+function inTopic(place) {
+  if (Array.isArray(place) && place.length === 2) return { topic: place[0], partition: place[1] };
+  throw new TypeError(`a partition is a topic and a number, as in ["orders", 0], not ${JSON.stringify(place)}`);
+}
+const bytes = (base64) => (base64 === null ? null : Buffer.from(base64, "base64"));
 
 async function waited(look, count, timeoutMs, what) {
   const until = Date.now() + timeoutMs;

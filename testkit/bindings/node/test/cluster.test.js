@@ -68,6 +68,32 @@ test("brokers go and come, leaders move, and a reset makes all as new", () =>
     assert.deepEqual(await cluster.topics(), []);
   }));
 
+test("a text is one topic, and booleans are Kafka's", () =>
+  withCluster({ topics: "orders", config: { "auto.create.topics.enable": false } }, async (cluster) => {
+    assert.deepEqual((await cluster.topics()).map(({ name }) => name), ["orders"]);
+    await withCluster({ topics: ["a", "b"], sasl: "PLAIN", users: { alice: "secret" } }, async (other) => {
+      assert.deepEqual((await other.topics()).map(({ name }) => name), ["a", "b"]);
+    });
+  }));
+
+test("options that nobody would read are refused with what there is", () =>
+  withCluster({}, async (cluster) => {
+    await assert.rejects(Cluster.start({ broker: 3 }), /has no option `broker`; it has brokers, topics/);
+    await assert.rejects(Cluster.start({ args: "--acls" }), /args is a list of flags/);
+    await assert.rejects(cluster.addFaults("Produce", ["disconnect"], { client_id: "a" }), /it has node, group, partition, clientId/);
+    await assert.rejects(cluster.addFaults("Produce", ["disconnect"], { partition: "orders" }), /as in \["orders", 0\]/);
+    await assert.rejects(cluster.requests({ api: "Produce", nodes: 1 }), /`nodes`/);
+    await assert.rejects(cluster.moveLeader("t", 0, 1, { keepEpoch: true }), /`keepEpoch`; it has keepsEpoch/);
+    await assert.rejects(cluster.link(1, { client: "a" }), /`client`; it has clientId/);
+    await assert.rejects(cluster.setLink(1, {}, { client: "a" }), /`client`; it has clientId/);
+  }));
+
+test("time moves on and is told", () =>
+  withCluster({}, async (cluster) => {
+    const moved = (await cluster.advance(3_600_000)) - Date.now();
+    assert.ok(moved > 3_500_000 && moved < 7_200_000, `${moved}`);
+  }));
+
 test("every route of the port has a method", () =>
   withCluster({}, async (cluster) => {
     const said = await cluster.ask("GET", "/openapi.yaml");
@@ -120,6 +146,8 @@ test("what is refused says why", async () => {
     await assert.rejects(cluster.crash(9), (error) => error instanceof ControlError && error.message === "404: there is no broker 9");
   });
   await assert.rejects(Cluster.start({ config: { "no.such.key": "1" } }), /no broker option `no.such.key`/);
+  await assert.rejects(Cluster.start({ args: ["--super-user", "User:admin"] }), /add --acls/);
+  await assert.rejects(Cluster.start({ binary: "/bin/echo" }), /no ready line/);
 });
 
 test("the binary is found by variable, or named as missing", () => {

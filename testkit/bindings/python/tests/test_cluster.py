@@ -2,7 +2,9 @@
 
 import inspect
 import os
+import pathlib
 import re
+import shutil
 import socket
 import struct
 import subprocess
@@ -46,6 +48,42 @@ def test_options_come_from_the_marker(kafka_cluster: Cluster) -> None:
     kafka_cluster.restart(2)
     kafka_cluster.move_leader("t", 0, 3)
     assert kafka_cluster.topic("t").partitions[0].leader == 3
+
+
+@pytest.mark.kafka_cluster(topics="orders", config={"auto.create.topics.enable": False, "num.partitions": 4})
+def test_a_text_is_one_topic_and_booleans_are_kafkas(kafka_cluster: Cluster) -> None:
+    assert [topic.name for topic in kafka_cluster.topics()] == ["orders"]
+    with Cluster(topics=["a", "b"], sasl="PLAIN", users={"alice": "secret"}) as cluster:
+        assert [topic.name for topic in cluster.topics()] == ["a", "b"]
+
+
+def test_options_of_the_wrong_kind_are_refused_with_an_example(kafka_cluster: Cluster) -> None:
+    with pytest.raises(TypeError, match="arguments is a list of flags"):
+        Cluster(arguments="--acls")
+    with pytest.raises(TypeError, match="users is a dict"):
+        Cluster(users=["alice=secret"])
+    with pytest.raises(TypeError, match=re.escape("as in ('orders', 0)")):
+        kafka_cluster.add_faults("Produce", "disconnect", partition="orders")
+
+
+def test_a_marker_with_options_that_have_no_names_is_refused(tmp_path: pathlib.Path) -> None:
+    test = "import pytest\n@pytest.mark.kafka_cluster(3)\ndef test_it(kafka_cluster): pass\n"
+    (tmp_path / "test_marker.py").write_text(test)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "millstream_broker.fixtures", str(tmp_path)]
+    output = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert output.returncode == 1 and "as in kafka_cluster(brokers=3), not (3,)" in output.stdout, output.stdout
+
+
+def test_time_moves_on_and_is_told(kafka_cluster: Cluster) -> None:
+    first = kafka_cluster.advance(0)
+    assert 3_600_000 <= kafka_cluster.advance(3_600_000) - first < 7_200_000
+
+
+def test_a_proxy_of_the_environment_is_not_asked() -> None:
+    script = "import millstream_broker; print(millstream_broker.Cluster().topics())"
+    env = {**os.environ, "http_proxy": "http://127.0.0.1:1"}
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=env)
+    assert output.stdout == "[]\n", output.stderr
 
 
 def test_every_route_of_the_port_has_a_method(kafka_cluster: Cluster) -> None:
@@ -123,6 +161,10 @@ def test_what_is_refused_says_why(kafka_cluster: Cluster) -> None:
         kafka_cluster.crash(9)
     with pytest.raises(StartError, match="no broker option `no.such.key`"):
         Cluster(config={"no.such.key": "1"})
+    with pytest.raises(StartError, match="add --acls"):
+        Cluster(arguments=["--super-user", "User:admin"])
+    with pytest.raises(StartError, match="no ready line"):
+        Cluster(binary=shutil.which("echo"))
 
 
 def test_the_binary_is_found_by_variable_or_named_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,5 +29,5 @@ def find_binary() -> str:
         return str(beside)
     raise BinaryNotFound(
         f"there is no {NAME}: set {VARIABLE} to its path, or put it into PATH "
-        "(cargo install --path testkit --no-default-features --features server)"
+        "(cargo install --path testkit --no-default-features --features server,tls)"
     )

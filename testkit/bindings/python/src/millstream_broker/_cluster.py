@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -11,9 +12,13 @@ import urllib.request
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from ._binary import find_binary
+from ._flags import flags
 from ._values import Broker, FaultState, LoggedRequest, Record, Topic, of
 
 Effect = Union[str, Mapping[str, Any]]
+
+# The control port is on loopback, whatever proxy the environment names.
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class StartError(RuntimeError):
@@ -29,38 +34,45 @@ class ControlError(RuntimeError):
 
 
 class Cluster:
-    """A cluster in a process of its own. It ends with `close`, with the `with` block, or with this process."""
+    """A cluster in a process of its own. It ends with `close`, with the `with` block, or with this process.
+
+    `topics` are names, or names with their partitions; `config` are broker options by Kafka's keys; `users` have passwords, which
+    `sasl` asks for, by mechanisms as SCRAM-SHA-256; `arguments` are any other flags of the binary, as `--help` tells them.
+    """
 
     def __init__(
         self,
         *,
         brokers: int = 1,
-        topics: Union[Mapping[str, int], Sequence[str]] = (),
-        config: Optional[Mapping[str, str]] = None,
+        topics: Union[Mapping[str, int], Sequence[str], str] = (),
+        config: Optional[Mapping[str, Union[str, int, float, bool]]] = None,
         users: Optional[Mapping[str, str]] = None,
-        sasl: Sequence[str] = (),
+        sasl: Union[Sequence[str], str] = (),
         seed: Optional[int] = None,
         arguments: Sequence[str] = (),
         binary: Optional[str] = None,
     ) -> None:
-        counts = topics.items() if isinstance(topics, Mapping) else ((name, 1) for name in topics)
-        command = [binary or find_binary(), "--json", "--with-parent", "--control-port", "0", "--brokers", str(brokers)]
-        command += [f"--topic={name}:{count}" for name, count in counts]
-        command += [f"--set={key}={value}" for key, value in (config or {}).items()]
-        command += [f"--user={name}={password}" for name, password in (users or {}).items()]
-        command += [f"--sasl={mechanism}" for mechanism in sasl]
-        command += [] if seed is None else ["--seed", str(seed)]
+        more = flags(brokers=brokers, topics=topics, config=config, users=users, sasl=sasl, seed=seed, arguments=arguments)
+        command = [binary or find_binary(), "--json", "--with-parent", "--control-port", "0", *more]
+        # A file takes what it says however much that is; a pipe that nobody reads does not.
+        self._said = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True
         )
-        line = self._process.stdout.readline()  # type: ignore[union-attr]
-        if not line:
-            _, said = self._process.communicate()
-            raise StartError(said.strip() or f"{command[0]} ended with {self._process.returncode} and no word")
-        ready = json.loads(line)
+        ready = self._ready(command[0])
         self.bootstrap_servers: str = ready["bootstrap"]
         self.control_url: str = ready["control"]
         self.listeners: dict[str, str] = ready["listeners"]
+
+    def _ready(self, binary: str) -> Any:
+        line = self._process.stdout.readline()  # type: ignore[union-attr]
+        try:
+            return json.loads(line)
+        except ValueError:
+            self.close()
+        self._said.seek(0)
+        said = self._said.read().decode(errors="replace").strip()
+        raise StartError(said or f"{binary} ended with {self._process.returncode} and no ready line: {line!r}")
 
     def __enter__(self) -> "Cluster":
         return self
@@ -72,17 +84,20 @@ class Cluster:
         """Ends it; doing so twice is no mistake."""
         if self._process.stdin:
             self._process.stdin.close()
-        self._process.wait(timeout=30)
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream:
-                stream.close()
+        try:
+            self._process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout:
+            self._process.stdout.close()
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Asks the control port for anything that testkit/openapi.yaml names."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.control_url + path, data=data, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with _OPENER.open(request, timeout=60) as response:
                 text = response.read().decode()
                 is_json = response.headers.get_content_type() == "application/json"
         except urllib.error.HTTPError as error:
@@ -143,11 +158,15 @@ class Cluster:
         rtt_ms: int = 0,
         times: Optional[int] = 1,
     ) -> int:
-        """What becomes of the next requests: each step is an effect, for `times` requests (None: all that come)."""
+        """What becomes of the next requests: each step is an effect, for `times` requests (None: all that come).
+
+        An effect is `"disconnect"`, `{"error": "NOT_LEADER_OR_FOLLOWER"}`, `{"delay_ms": 50}` or another that `FaultStep` in
+        testkit/openapi.yaml names. `partition` is a topic and a number: `("orders", 0)`.
+        """
         plan: dict[str, Any] = {"api": api, "node": node, "group": group, "client_id": client_id}
         plan["steps"] = [{"do": step, "rtt_ms": rtt_ms, "times": times} for step in steps]
-        if partition:
-            plan["partition"] = {"topic": partition[0], "partition": partition[1]}
+        if partition is not None:
+            plan["partition"] = _in_topic(partition)
         return self.ask("POST", "/faults", plan)["id"]
 
     def faults(self) -> list[FaultState]:
@@ -288,9 +307,9 @@ class Cluster:
     def move_coordinator(self, id: str, broker: int) -> None:
         self.ask("POST", "/topology/coordinator", {"id": id, "node": broker})
 
-    def advance(self, ms: int) -> None:
-        """Moves the brokers' clock on."""
-        self.ask("POST", "/time/advance", {"ms": ms})
+    def advance(self, ms: int) -> int:
+        """Moves the brokers' clock on, and says what it shows then, in milliseconds since 1970."""
+        return self.ask("POST", "/time/advance", {"ms": ms})["time_ms"]
 
     def reset(self) -> None:
         """Begins anew at the same addresses: cheaper than another cluster."""
@@ -303,6 +322,14 @@ class Cluster:
                 raise TimeoutError(f"waited {timeout} s for {count} {what}, there are {len(found)}: {found}")
             time.sleep(0.01)
         return found
+
+
+def _in_topic(partition: tuple[str, int]) -> dict:
+    """A pair of a topic and a number as the port takes it."""
+    if isinstance(partition, str) or len(partition) != 2:
+        raise TypeError(f"a partition is a topic and a number, as in ('orders', 0), not {partition!r}")
+    topic, number = partition
+    return {"topic": topic, "partition": number}
 
 
 def _part(text: str) -> str:

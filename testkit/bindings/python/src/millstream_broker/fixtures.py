@@ -17,6 +17,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A cluster for one test."""
     marker = request.node.get_closest_marker("kafka_cluster")
+    if marker and marker.args:
+        raise TypeError(f"the marker kafka_cluster takes options by name, as in kafka_cluster(brokers=3), not {marker.args!r}")
     with Cluster(**(marker.kwargs if marker else {})) as cluster:
         yield cluster
 
