@@ -5,11 +5,18 @@ use super::fail::Refusal;
 
 const OTHER_ID: &str = "Authentication failed: Client requested an authorization id that is different from username";
 
+/// Kafka stops looking for more parts here.
+const MOST_COUNTED: usize = 4;
+
 /// Who proves itself by a message.
 pub(super) fn authenticate(message: &[u8], credentials: &Credentials) -> Result<String, Refusal> {
-    let text = std::str::from_utf8(message).map_err(|_| Refusal::Hidden)?;
+    // As Java reads it: what is not UTF-8 stands for some letter.
+    let text = String::from_utf8_lossy(message);
     let parts: Vec<&str> = text.split('\0').collect();
-    let [authorization_id, user, password] = parts.as_slice() else { return Err(Refusal::Hidden) };
+    let [authorization_id, user, password] = parts.as_slice() else {
+        let count = parts.len().min(MOST_COUNTED);
+        return Err(Refusal::Told(format!("Invalid SASL/PLAIN response: expected 3 tokens, got {count}")));
+    };
     for (what, part) in [("username", user), ("password", password)] {
         if part.is_empty() {
             return Err(Refusal::Told(format!("Authentication failed: {what} not specified")));
@@ -41,10 +48,14 @@ mod tests {
             ("\0nobody\0secret", told("Authentication failed: Invalid username or password")),
             ("\0alice\0", told("Authentication failed: password not specified")),
             ("\0\0secret", told("Authentication failed: username not specified")),
-            ("alice\0secret", Err(Refusal::Hidden)),
-            ("\0alice\0secret\0", Err(Refusal::Hidden)),
+            ("", told("Invalid SASL/PLAIN response: expected 3 tokens, got 1")),
+            ("alice\0secret", told("Invalid SASL/PLAIN response: expected 3 tokens, got 2")),
+            ("\0alice\0secret\0", told("Invalid SASL/PLAIN response: expected 3 tokens, got 4")),
+            ("\0alice\0secret\0\0\0", told("Invalid SASL/PLAIN response: expected 3 tokens, got 4")),
         ] {
             assert_eq!(authenticate(message.as_bytes(), &credentials), expected, "{message:?}");
         }
+        let not_text = authenticate(b"\xff\xfe\0x", &credentials);
+        assert_eq!(not_text, told("Invalid SASL/PLAIN response: expected 3 tokens, got 2"));
     }
 }
