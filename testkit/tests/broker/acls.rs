@@ -15,7 +15,7 @@ use millstream_protocol::messages::{
     AddOffsetsToTxnRequest, CreateAclsRequest, CreateTopicsRequest, DeleteAclsRequest, DescribeAclsRequest,
     DescribeClusterRequest, DescribeConfigsRequest, DescribeGroupsRequest, FindCoordinatorRequest, GroupId,
     HeartbeatRequest, InitProducerIdRequest, ListGroupsRequest, ListOffsetsRequest, MetadataRequest,
-    OffsetCommitRequest, OffsetFetchRequest, TopicName, TransactionalId,
+    OffsetCommitRequest, OffsetFetchRequest, TopicName, TransactionalId, Uuid,
 };
 use millstream_protocol::record::Stamp;
 use millstream_testkit::{TestCluster, TestClusterBuilder};
@@ -198,6 +198,30 @@ async fn groups_and_transactions_have_codes_of_their_own() {
     assert_eq!(answers[1].error_code, group);
     let listed = alice.call(4, &ListGroupsRequest::default()).groups;
     assert_eq!(listed.iter().map(|group| group.group_id.0.as_str()).collect::<Vec<_>>(), ["g"]);
+}
+
+/// The empty name beside an id was judged, about which there is no rule.
+#[tokio::test]
+async fn a_topic_that_is_meant_by_its_id_is_judged_by_its_name() {
+    let cluster = builder().start().await;
+    let mut admin = login(&cluster, "admin", "a");
+    let mut alice = login(&cluster, "alice", "b");
+    make(&mut admin, vec![rule(GROUP, LITERAL, "g", READ, ALLOW), rule(TOPIC, LITERAL, "orders", READ, ALLOW)]);
+    let all = admin.call(12, &MetadataRequest::default().with_topics(None)).topics;
+    let id = |name: &str| all.iter().find(|topic| *topic.name.as_ref().unwrap().0 == *name).unwrap().topic_id;
+    let asked = [id("orders"), id("secrets"), Uuid::from_u128(0xdead)];
+    let topics = asked.map(|id| {
+        let partition = OffsetCommitRequestPartition::default().with_committed_offset(5);
+        OffsetCommitRequestTopic::default().with_topic_id(id).with_partitions(vec![partition])
+    });
+    let commit = OffsetCommitRequest::default()
+        .with_group_id(GroupId(text("g")))
+        .with_generation_id_or_member_epoch(-1)
+        .with_topics(topics.to_vec());
+    let answers = alice.call(10, &commit).topics;
+    let code = |id: Uuid| answers.iter().find(|topic| topic.topic_id == id).unwrap().partitions[0].error_code;
+    let codes = asked.map(|id| ErrorCode::new(code(id)));
+    assert_eq!(codes, [ErrorCode::NONE, ErrorCode::TOPIC_AUTHORIZATION_FAILED, ErrorCode::UNKNOWN_TOPIC_ID]);
 }
 
 #[tokio::test]

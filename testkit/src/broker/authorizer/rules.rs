@@ -5,6 +5,9 @@ use super::acl::{Acl, WILDCARD};
 use super::{Authorizer, Operation, PatternType, Permission, ResourceType};
 use crate::broker::security::settings::SecuritySettings;
 
+/// The name that Kafka asks about when any would do.
+const ANYTHING: &str = "hardcode";
+
 /// Who asks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject<'s> {
@@ -48,7 +51,8 @@ impl Authorizer {
         operation: Operation,
         resource_type: ResourceType,
     ) -> bool {
-        if settings.super_users.contains(subject.principal) {
+        // A thing that nobody names: who may do this to it is a super user, or needs no rule.
+        if self.may(settings, subject, operation, (resource_type, ANYTHING)) {
             return true;
         }
         let about = || {
@@ -63,7 +67,7 @@ impl Authorizer {
             return false;
         }
         let mut allowed = about().filter(|acl| acl.permission == Permission::Allow && acl.operation.implies(operation));
-        settings.allow_everyone_without_acl || allowed.any(|acl| !denied.iter().any(|denied| dominates(denied, acl)))
+        allowed.any(|acl| !denied.iter().any(|denied| dominates(denied, acl)))
     }
 }
 
@@ -163,5 +167,10 @@ mod tests {
             let found = authorizer(&rules).may_somewhere(&settings, ALICE, Write, ResourceType::Topic);
             assert_eq!(found, expected, "{rules:?}");
         }
+        // Without a rule everybody may, until there is one about everything.
+        let open = SecuritySettings { allow_everyone_without_acl: true, ..SecuritySettings::default() };
+        let anywhere = |rules| authorizer(rules).may_somewhere(&open, ALICE, Write, ResourceType::Topic);
+        assert!(anywhere(&[("allow", "User:bob", "*", Write, Literal, "a")]));
+        assert!(!anywhere(&[("allow", "User:bob", "*", Write, Literal, "*")]));
     }
 }

@@ -9,7 +9,6 @@ use crate::broker::call::{Answer, Call};
 use crate::broker::topics::check_name;
 use crate::broker::topics::partition::Partition;
 use crate::broker::topics::topic::Topic;
-use millstream_protocol::messages::describe_topic_partitions_request::{Cursor as AskedCursor, TopicRequest};
 use millstream_protocol::messages::describe_topic_partitions_response::{
     Cursor, DescribeTopicPartitionsResponsePartition, DescribeTopicPartitionsResponseTopic,
 };
@@ -30,8 +29,10 @@ impl Handler for DescribeTopicPartitions {
         _: &Call,
         request: DescribeTopicPartitionsRequest,
     ) -> Answer<DescribeTopicPartitionsResponse> {
-        if request.cursor.as_ref().is_some_and(|cursor| !is_place(cursor, &request.topics)) {
-            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
+        // Where there is an authorizer, its guard has looked at the whole request.
+        let refusal = if broker.settings.security.has_authorizer { None } else { page_refusal(&request, |_| true) };
+        if let Some(code) = refusal {
+            return Answer::Reply(Self::refuse(&request, code));
         }
         let mut names: Vec<StrBytes> = if request.topics.is_empty() {
             broker.topics.all().map(|topic| topic.name.clone()).collect()
@@ -74,10 +75,21 @@ impl Handler for DescribeTopicPartitions {
     }
 }
 
-/// Whether a page can begin there: at a topic that is asked for.
-fn is_place(cursor: &AskedCursor, topics: &[TopicRequest]) -> bool {
-    let is_asked = topics.is_empty() || topics.iter().any(|topic| topic.name == cursor.topic_name);
-    is_asked && cursor.partition_index >= 0
+/// Why no page is told to somebody who may see some topics.
+pub(in crate::broker) fn page_refusal(
+    request: &DescribeTopicPartitionsRequest,
+    may: impl Fn(&str) -> bool,
+) -> Option<ErrorCode> {
+    let has = |name: &str| request.topics.iter().any(|topic| *topic.name.0 == *name);
+    match &request.cursor {
+        // A page begins at a topic that is asked for.
+        Some(cursor) => {
+            let is_asked = request.topics.is_empty() || has(&cursor.topic_name.0);
+            (!is_asked || cursor.partition_index < 0).then_some(ErrorCode::INVALID_REQUEST)
+        }
+        // A Kafka takes an empty name for that of the cursor which there is not, and fails.
+        None => (has("") && may("")).then_some(ErrorCode::UNKNOWN_SERVER_ERROR),
+    }
 }
 fn page(
     topics: Vec<DescribeTopicPartitionsResponseTopic>,

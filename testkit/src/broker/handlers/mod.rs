@@ -59,6 +59,8 @@ mod unregister_broker;
 mod update_features;
 mod write_txn_markers;
 
+pub(super) use describe_topic_partitions::page_refusal;
+
 #[cfg(test)]
 use super::authorizer::Need;
 use super::authorizer::{Guard, Rights, Verdict};

@@ -9,7 +9,9 @@ use millstream_protocol::messages::alter_configs_response::AlterConfigsResourceR
 use millstream_protocol::messages::describe_configs_request::DescribeConfigsResource;
 use millstream_protocol::messages::incremental_alter_configs_request::AlterConfigsResource as SingleResource;
 use millstream_protocol::messages::incremental_alter_configs_response::AlterConfigsResourceResponse as SingleResponse;
-use millstream_protocol::messages::{AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest};
+use millstream_protocol::messages::{
+    AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest, StrBytes,
+};
 use std::collections::BTreeSet;
 
 /// The kinds of resources that have configurations.
@@ -22,29 +24,50 @@ const KINDS: [i8; 5] = [TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP];
 /// IncrementalAlterConfigs' number for what needs no value.
 const DELETE: i8 = 1;
 
-/// Whether it is of no kind that there is, or an option is there twice or without a value; of loggers only single options can be changed.
-fn is_wrong(resource: &AlterConfigsResource) -> bool {
-    let mut seen = BTreeSet::new();
-    !KINDS.contains(&resource.resource_type)
-        || resource.resource_type == LOGGER
-        || resource.configs.iter().any(|option| option.value.is_none() || !seen.insert(&option.name))
+/// A resource of which options are altered, by either of the two requests.
+trait Altered {
+    fn kind(&self) -> i8;
+    /// Its options: name, and whether there is the value that it needs.
+    fn options(&self) -> impl Iterator<Item = (&StrBytes, bool)>;
+    /// Whether single options of loggers can be changed.
+    const HAS_LOGGERS: bool;
 }
-fn is_wrong_single(resource: &SingleResource) -> bool {
+impl Altered for AlterConfigsResource {
+    const HAS_LOGGERS: bool = false;
+    fn kind(&self) -> i8 {
+        self.resource_type
+    }
+    fn options(&self) -> impl Iterator<Item = (&StrBytes, bool)> {
+        self.configs.iter().map(|option| (&option.name, option.value.is_some()))
+    }
+}
+impl Altered for SingleResource {
+    const HAS_LOGGERS: bool = true;
+    fn kind(&self) -> i8 {
+        self.resource_type
+    }
+    fn options(&self) -> impl Iterator<Item = (&StrBytes, bool)> {
+        self.configs.iter().map(|option| (&option.name, option.config_operation == DELETE || option.value.is_some()))
+    }
+}
+/// Whether it is of no kind that can be altered, or an option is there twice or without a value.
+fn is_wrong<R: Altered>(resource: &R) -> bool {
     let mut seen = BTreeSet::new();
-    !KINDS.contains(&resource.resource_type)
-        || resource
-            .configs
-            .iter()
-            .any(|option| option.config_operation != DELETE && option.value.is_none() || !seen.insert(&option.name))
+    !KINDS.contains(&resource.kind())
+        || resource.kind() == LOGGER && !R::HAS_LOGGERS
+        || resource.options().any(|(name, has_value)| !has_value || !seen.insert(name))
 }
 /// Of brokers no more is told than the code.
+const fn is_quiet(kind: i8) -> bool {
+    matches!(kind, BROKER | LOGGER)
+}
 fn hush(refused: &mut [AlterConfigsResourceResponse]) {
-    let of_brokers = refused.iter_mut().filter(|refused| matches!(refused.resource_type, BROKER | LOGGER));
-    of_brokers.for_each(|refused| refused.error_message = None);
+    let quiet = refused.iter_mut().filter(|refused| is_quiet(refused.resource_type));
+    quiet.for_each(|refused| refused.error_message = None);
 }
 fn hush_single(refused: &mut [SingleResponse]) {
-    let of_brokers = refused.iter_mut().filter(|refused| matches!(refused.resource_type, BROKER | LOGGER));
-    of_brokers.for_each(|refused| refused.error_message = None);
+    let quiet = refused.iter_mut().filter(|refused| is_quiet(refused.resource_type));
+    quiet.for_each(|refused| refused.error_message = None);
 }
 
 /// What a configuration belongs to, and the code for those who may not touch it.
@@ -92,5 +115,5 @@ macro_rules! configs {
 configs! {
     DescribeConfigsRequest DescribeConfigs results true |_: &DescribeConfigsResource| false, |_: &mut [_]| ();
     AlterConfigsRequest AlterConfigs responses false is_wrong, hush;
-    IncrementalAlterConfigsRequest AlterConfigs responses false is_wrong_single, hush_single;
+    IncrementalAlterConfigsRequest AlterConfigs responses false is_wrong, hush_single;
 }

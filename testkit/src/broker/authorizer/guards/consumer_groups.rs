@@ -47,10 +47,11 @@ fn show(rights: &Rights<'_>, group: &mut DescribedGroup, tells_operations: bool)
         assignment.topic_partitions.iter().all(|topic| rights.may_topic(Operation::Describe, &topic.topic_name.0))
     };
     if !group.members.iter().all(|member| may(&member.assignment) && may(&member.target_assignment)) {
-        group.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED.get();
-        group.error_message = Some(StrBytes::from_static_str(
-            "The group has described topic(s) that the client is not authorized to describe.",
-        ));
-        group.members.clear();
+        *group = DescribedGroup::default()
+            .with_group_id(group.group_id.clone())
+            .with_error_code(ErrorCode::TOPIC_AUTHORIZATION_FAILED.get())
+            .with_error_message(Some(StrBytes::from_static_str(
+                "The group has described topic(s) that the client is not authorized to describe.",
+            )));
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::broker::authorizer::guard::{Refuse, split};
 use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
+use crate::broker::handlers::page_refusal;
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::describe_topic_partitions_request::{Cursor, TopicRequest};
+use millstream_protocol::messages::describe_topic_partitions_request::TopicRequest;
 use millstream_protocol::messages::{
     DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, StrBytes, TopicName,
 };
@@ -12,8 +13,8 @@ impl Guard for DescribeTopicPartitionsRequest {
     const NEEDS: &'static [Need] = &[(ResourceType::Topic, Operation::Describe)];
 
     fn screen(&mut self, rights: &Rights<'_>, refuse: Refuse<Self>) -> Verdict<Self::Response> {
-        if self.cursor.as_ref().is_some_and(|cursor| !is_place(cursor, &self.topics)) {
-            return Verdict::Denied(ErrorCode::INVALID_REQUEST);
+        if let Some(code) = page_refusal(self, |name| rights.may_topic(Operation::Describe, name)) {
+            return Verdict::Denied(code);
         }
         if self.topics.is_empty() {
             // All that there are and may be seen, page by page.
@@ -48,9 +49,4 @@ impl Guard for DescribeTopicPartitionsRequest {
             answer.topics.extend(refused.topics);
         })
     }
-}
-/// Whether a page can begin there: at a topic that is asked for.
-fn is_place(cursor: &Cursor, topics: &[TopicRequest]) -> bool {
-    let is_asked = topics.is_empty() || topics.iter().any(|topic| topic.name == cursor.topic_name);
-    is_asked && cursor.partition_index >= 0
 }

@@ -41,7 +41,9 @@ impl Guard for FindCoordinatorRequest {
             return Verdict::GRANTED;
         }
         let mut refused = refuse(&self.clone().with_coordinator_keys(denied), code);
-        refused.coordinators.iter_mut().for_each(|key| key.error_message = Some(StrBytes::new()));
+        if kind != SHARE {
+            refused.coordinators.iter_mut().for_each(|key| key.error_message = Some(StrBytes::new()));
+        }
         joined(vec![refused], |answer, refused| answer.coordinators.extend(refused.coordinators))
     }
 }

@@ -7,7 +7,7 @@ use millstream_protocol::messages::offset_fetch_request::{OffsetFetchRequestTopi
 use millstream_protocol::messages::offset_fetch_response::{
     OffsetFetchResponsePartition, OffsetFetchResponsePartitions, OffsetFetchResponseTopic, OffsetFetchResponseTopics,
 };
-use millstream_protocol::messages::{GroupId, OffsetFetchRequest, OffsetFetchResponse, StrBytes};
+use millstream_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse, StrBytes};
 
 const BATCHED_SINCE: i16 = 8;
 const DENIED: i16 = ErrorCode::TOPIC_AUTHORIZATION_FAILED.get();
@@ -40,23 +40,24 @@ fn screen_all(
     let denied = split(&mut request.groups, |group| rights.may_group(Operation::Describe, &group.group_id.0));
     let refused = (!denied.is_empty())
         .then(|| refuse(&request.clone().with_groups(denied), ErrorCode::GROUP_AUTHORIZATION_FAILED));
-    let mut topics: Vec<(GroupId, Vec<OffsetFetchRequestTopics>)> = Vec::new();
+    let mut topics: Vec<Vec<OffsetFetchRequestTopics>> = Vec::new();
     for group in &mut request.groups {
         let may = |topic: &OffsetFetchRequestTopics| {
             let name =
                 if topic.topic_id.is_nil() { Some(topic.name.0.as_str()) } else { rights.topic_name(topic.topic_id) };
             name.is_none_or(|name| rights.may_topic(Operation::Describe, name))
         };
-        let denied = group.topics.as_mut().map(|topics| split(topics, may)).unwrap_or_default();
-        topics.push((group.group_id.clone(), denied));
+        topics.push(group.topics.as_mut().map(|topics| split(topics, may)).unwrap_or_default());
     }
     Verdict::patched(move |rights, answer: &mut OffsetFetchResponse| {
-        for group in &mut answer.groups {
+        for (group, denied) in answer.groups.iter_mut().zip(&topics) {
             group
                 .topics
                 .retain(|topic| topic.name.0.is_empty() || rights.may_topic(Operation::Describe, &topic.name.0));
-            let denied = topics.iter().filter(|(id, _)| *id == group.group_id).flat_map(|(_, denied)| denied);
-            group.topics.extend(denied.map(refused_topics));
+            // Of a group that is refused itself no topics are told.
+            if group.error_code == 0 {
+                group.topics.extend(denied.iter().map(refused_topics));
+            }
         }
         answer.groups.extend(refused.into_iter().flat_map(|refused| refused.groups));
     })

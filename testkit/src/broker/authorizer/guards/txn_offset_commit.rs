@@ -1,4 +1,4 @@
-//! TxnOffsetCommit: writes under the transactional id, reads the group and each topic.
+//! TxnOffsetCommit: writes under the transactional id, reads the group and each topic, by name or id.
 
 use crate::broker::authorizer::guard::{Refuse, joined, split};
 use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
@@ -19,7 +19,7 @@ impl Guard for TxnOffsetCommitRequest {
         if !rights.may_group(Operation::Read, &self.group_id.0) {
             return Verdict::Denied(ErrorCode::GROUP_AUTHORIZATION_FAILED);
         }
-        let denied = split(&mut self.topics, |topic| rights.may_topic(Operation::Read, &topic.name.0));
+        let denied = split(&mut self.topics, |topic| rights.may_read(&topic.name.0, topic.topic_id));
         if denied.is_empty() {
             return Verdict::GRANTED;
         }
