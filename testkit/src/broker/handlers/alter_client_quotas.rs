@@ -20,8 +20,10 @@ impl Handler for AlterClientQuotas {
         let entities: Vec<Entity> = request.entries.iter().map(entity).collect();
         let altered = |(asked, of): (&Asked, &Entity)| {
             let is_twice = entities.iter().filter(|other| *other == of).count() > 1;
-            let result = if is_twice || has_option_twice(asked) { Err(twice(of)) } else { check_entity(of) };
+            let result = if has_option_twice(asked) { Err(twice(of)) } else { check_entity(of) };
             let result = result.and_then(|()| alter(broker, of, asked, request.validate_only));
+            // What comes first is done all the same; the answer is about what comes again.
+            let result = if is_twice { Err(twice(of)) } else { result };
             answer(of, result.err().map(|reason| (ErrorCode::INVALID_REQUEST, reason)))
         };
         let first =
