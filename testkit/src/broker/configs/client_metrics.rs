@@ -9,6 +9,8 @@ pub(crate) const MATCH: &str = "match";
 pub(crate) const METRICS: &str = "metrics";
 /// The options with their defaults.
 pub(crate) const OPTIONS: [(&str, &str); 3] = [(INTERVAL, "300000"), (MATCH, ""), (METRICS, "")];
+/// All metrics that a client has.
+const ALL: &str = "*";
 const DEFAULT_INTERVAL_MS: i32 = 300_000;
 
 const PATTERNS: [&str; 6] = [
@@ -66,8 +68,11 @@ pub(crate) fn wanted(subscriptions: &BTreeMap<String, Values>, client: &Client<'
         .filter_map(|values| values.get(METRICS))
         .flat_map(|metrics| metrics.split(',').map(str::trim))
         .filter(|metric| !metric.is_empty())
-        .map(|metric| if metric == "*" { String::new() } else { metric.to_owned() })
+        .map(str::to_owned)
         .collect();
+    if metrics.iter().any(|metric| metric == ALL) {
+        metrics = vec![ALL.to_owned()];
+    }
     metrics.sort();
     metrics.dedup();
     let intervals = matching().filter_map(|values| values.get(INTERVAL)?.parse().ok());
@@ -102,6 +107,8 @@ mod tests {
         let other = wanted(&all, &Client::from([("client_id", "other")]));
         assert_eq!((other.metrics, other.interval_ms), (vec!["org.z".to_owned()], 300_000));
         assert_ne!(ours.id, other.id);
+        let everything = BTreeMap::from([("c".to_owned(), of(&[(METRICS, "org.x,*")]))]);
+        assert_eq!(wanted(&everything, &Client::new()).metrics, ["*"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::get_telemetry_subscriptions::MAX_BYTES;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::{PushTelemetryRequest, PushTelemetryResponse};
+use millstream_protocol::messages::{PushTelemetryRequest, PushTelemetryResponse, Uuid};
 
 /// The number of the last codec.
 const NEWEST_CODEC: i8 = 4;
@@ -17,20 +17,21 @@ pub(super) struct PushTelemetry;
 impl Handler for PushTelemetry {
     type Request = PushTelemetryRequest;
     fn handle(broker: &mut Broker, call: &Call, request: PushTelemetryRequest) -> Answer<PushTelemetryResponse> {
-        let id = request.client_instance_id;
-        let refusal = check(broker, call, &request).err();
-        if let Some(code) = refusal.filter(|_| !id.is_nil()) {
-            broker.telemetry.refuse((id, call.connection), code);
-        }
-        Answer::Reply(Self::refuse(&request, refusal.unwrap_or(ErrorCode::NONE)))
+        let code = check(broker, call, &request).err().unwrap_or(ErrorCode::NONE);
+        broker.telemetry.remember(request.client_instance_id, code);
+        Answer::Reply(Self::refuse(&request, code))
     }
     fn refuse(_: &PushTelemetryRequest, code: ErrorCode) -> PushTelemetryResponse {
         PushTelemetryResponse::default().with_error_code(code.get())
     }
 }
 
+/// Whether nobody's instance has this id: Kafka keeps the first hundred for other ends.
+fn is_reserved(id: Uuid) -> bool {
+    matches!(id.as_u64_pair(), (0, 0..100))
+}
 fn check(broker: &mut Broker, call: &Call, request: &PushTelemetryRequest) -> Result<(), ErrorCode> {
-    if request.client_instance_id.is_nil() {
+    if is_reserved(request.client_instance_id) {
         return Err(ErrorCode::INVALID_REQUEST);
     }
     let wanted = broker.wanted_metrics(call, request.client_instance_id);

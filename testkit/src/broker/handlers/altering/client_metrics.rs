@@ -27,7 +27,8 @@ pub(super) fn alter(broker: &mut Broker, asked: &Alteration) -> Result<(), Refus
             Invalid::Config(reason) => invalid_config(reason),
         })?;
     }
-    if !asked.validate_only {
+    // Clients go on as before where nothing changes.
+    if !asked.validate_only && values != before {
         Configs::replace(&mut broker.configs.client_metrics, name, values);
         broker.telemetry.renew();
     }
