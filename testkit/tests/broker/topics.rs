@@ -120,6 +120,31 @@ async fn options_hold_however_they_are_spelled() {
 }
 
 #[tokio::test]
+async fn of_several_options_of_a_new_topic_kafkas_first_is_told() {
+    let cluster = TestCluster::start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let mut told = |configs: &[(&str, Option<&str>)]| {
+        let configs = configs
+            .iter()
+            .map(|(key, value)| CreatableTopicConfig::default().with_name(text(key)).with_value(value.map(text)));
+        let request =
+            CreateTopicsRequest::default().with_topics(vec![design("t", 1, 1).with_configs(configs.collect())]);
+        let topic = connection.call(7, &request).topics.remove(0);
+        let given = topic.configs.unwrap().into_iter().filter(|config| config.config_source == 1);
+        let given = given.map(|config| format!("{}={}", config.name, config.value.unwrap_or_default())).collect();
+        (topic.error_message.unwrap_or_default().to_string(), given)
+    };
+    let refused = |reason: &str| (reason.to_owned(), Vec::<String>::new());
+    let policy = ("cleanup.policy", Some("shred"));
+    let null = ("retention.ms", None);
+    assert_eq!(told(&[policy, null]), refused("Null value not supported for topic configs: retention.ms"));
+    assert_eq!(told(&[policy, ("nope", Some("1"))]), refused("Unknown topic config name: nope"));
+    // The last of two counts, and what was given is told as it was given.
+    let made = told(&[policy, ("cleanup.policy", Some("compact")), ("preallocate", Some(" TRUE"))]);
+    assert_eq!(made, (String::new(), vec!["cleanup.policy=compact".to_owned(), "preallocate= TRUE".to_owned()]));
+}
+
+#[tokio::test]
 async fn validating_makes_nothing() {
     let cluster = TestCluster::start().await;
     let mut connection = Connection::to(&cluster, 0);
@@ -152,6 +177,24 @@ async fn a_topic_is_not_made_with_more_partitions_than_a_request_may_ask_for() {
     let mut connection = Connection::to(&cluster, 0);
     assert_eq!(create(&mut connection, design("t", i32::MAX, 1)), ErrorCode::POLICY_VIOLATION);
     assert_eq!(create(&mut connection, design("t", 10_000, 1)), ErrorCode::NONE);
+}
+
+#[tokio::test]
+async fn nothing_is_done_of_a_request_for_too_many_partitions() {
+    let cluster = TestCluster::builder().topic("t", 1).topic("u", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let more = |topic: &str, count: i32| {
+        CreatePartitionsTopic::default().with_name(name(topic)).with_count(count).with_assignments(None)
+    };
+    let asked = vec![more("t", 6001), more("u", 4002), more("missing", 2)];
+    let results = connection.call(3, &CreatePartitionsRequest::default().with_topics(asked)).results;
+    let reason = "Excessively large number of additional partitions per request.";
+    let refused = (ErrorCode::POLICY_VIOLATION, Some(reason));
+    let told = results.iter().map(|result| (ErrorCode::new(result.error_code), result.error_message.as_deref()));
+    assert_eq!(told.collect::<Vec<_>>(), [refused; 3]);
+    let asked = vec![design("new", 1, 1), design("large", 10_000, 1)];
+    let topics = connection.call(7, &CreateTopicsRequest::default().with_topics(asked)).topics;
+    assert!(topics.iter().all(|topic| ErrorCode::new(topic.error_code) == ErrorCode::POLICY_VIOLATION));
 }
 
 #[tokio::test]
@@ -222,6 +265,17 @@ async fn options_are_changed_and_described() {
         set.map(|config| (config.name.as_str(), config.value.as_deref().unwrap())).collect();
     set.sort_unstable();
     assert_eq!(set, [("cleanup.policy", "delete,compact"), ("retention.ms", "5000")]);
+}
+
+/// Kafka takes the empty name for that of the cursor which it was not given.
+#[tokio::test]
+async fn a_first_page_with_a_topic_without_a_name_fails() {
+    let cluster = TestCluster::builder().topic("a", 1).start().await;
+    let topics = ["a", ""].map(|topic| TopicRequest::default().with_name(name(topic)));
+    let request = DescribeTopicPartitionsRequest::default().with_cursor(None).with_topics(topics.to_vec());
+    let told = Connection::to(&cluster, 0).call(0, &request).topics;
+    let codes: Vec<_> = told.iter().map(|topic| ErrorCode::new(topic.error_code)).collect();
+    assert_eq!(codes, [ErrorCode::UNKNOWN_SERVER_ERROR; 2]);
 }
 
 #[tokio::test]

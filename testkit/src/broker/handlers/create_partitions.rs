@@ -18,6 +18,10 @@ pub(super) struct CreatePartitions;
 impl Handler for CreatePartitions {
     type Request = CreatePartitionsRequest;
     fn handle(broker: &mut Broker, _: &Call, request: CreatePartitionsRequest) -> Answer<CreatePartitionsResponse> {
+        if let Err((code, reason)) = check_total(broker, &request) {
+            let results = request.topics.iter().map(|asked| refused(asked, code, reason.clone()));
+            return Answer::Reply(CreatePartitionsResponse::default().with_results(results.collect()));
+        }
         let is_twice =
             |asked: &CreatePartitionsTopic| request.topics.iter().filter(|other| other.name == asked.name).count() > 1;
         // A name that comes twice is answered once.
@@ -44,6 +48,14 @@ impl Handler for CreatePartitions {
     }
 }
 
+/// Refuses all of a request that asks for too much.
+fn check_total(broker: &Broker, request: &CreatePartitionsRequest) -> Result<(), Refusal> {
+    let more = |asked: &CreatePartitionsTopic| {
+        let has = broker.topics.find(&asked.name.0)?.partitions.len();
+        Some(usize::try_from(asked.count).unwrap_or(0).saturating_sub(has))
+    };
+    check_count(request.topics.iter().filter_map(more).sum(), "additional partitions")
+}
 fn more(broker: &Broker, asked: &CreatePartitionsTopic) -> Result<Vec<Vec<NodeId>>, Refusal> {
     // Of an unknown topic Kafka says no more than the code.
     let topic = broker.topics.find(&asked.name.0).ok_or((ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, String::new()))?;
@@ -58,7 +70,6 @@ fn more(broker: &Broker, asked: &CreatePartitionsTopic) -> Result<Vec<Vec<NodeId
         };
         return Err((ErrorCode::INVALID_PARTITIONS, reason));
     }
-    check_count(wanted - has)?;
     let Some(assignments) = &asked.assignments else {
         let factor = topic.partitions.first().map_or(1, |partition| partition.replicas.len());
         return Ok(layout(&asked.name.0, has, wanted - has, factor, &broker.nodes));

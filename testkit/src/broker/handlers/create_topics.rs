@@ -3,12 +3,11 @@
 //! Versions 2 to 7. Left out: NOT_CONTROLLER (KRaft brokers forward).
 
 use super::Handler;
+use super::describe_configs::{FROM_TOPIC, in_force};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::config;
-use crate::broker::topics::topic::Topic;
 use crate::broker::topics::{check_count, check_name, layout};
-use crate::broker::versions::Release;
 use millstream_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use millstream_protocol::messages::create_topics_response::{CreatableTopicConfigs, CreatableTopicResult};
 use millstream_protocol::messages::{CreateTopicsRequest, CreateTopicsResponse, StrBytes};
@@ -29,6 +28,10 @@ struct Design {
 impl Handler for CreateTopics {
     type Request = CreateTopicsRequest;
     fn handle(broker: &mut Broker, _: &Call, request: CreateTopicsRequest) -> Answer<CreateTopicsResponse> {
+        if let Err((code, reason)) = check_total(broker, &request) {
+            let results = request.topics.iter().map(|asked| refused(asked, code, reason.clone()));
+            return Answer::Reply(CreateTopicsResponse::default().with_topics(results.collect()));
+        }
         let mut results = Vec::with_capacity(request.topics.len());
         for (place, asked) in request.topics.iter().enumerate() {
             // A name that comes twice is answered once.
@@ -54,13 +57,22 @@ impl Handler for CreateTopics {
     }
 }
 
+/// Refuses all of a request that asks for too much.
+fn check_total(broker: &Broker, request: &CreateTopicsRequest) -> Result<(), Refusal> {
+    let count = |asked: &CreatableTopic| match (asked.assignments.len(), asked.num_partitions) {
+        (0, -1) => usize::try_from(broker.settings.num_partitions).unwrap_or(0),
+        (0, count) => usize::try_from(count).unwrap_or(0),
+        (count, _) => count,
+    };
+    check_count(request.topics.iter().map(count).sum(), "partitions")
+}
 fn design(broker: &Broker, asked: &CreatableTopic) -> Result<Design, Refusal> {
     check_name(&asked.name.0)?;
     if broker.topics.find(&asked.name.0).is_some() {
         return Err((ErrorCode::TOPIC_ALREADY_EXISTS, format!("Topic '{}' already exists.", asked.name.0)));
     }
     check_collision(broker, &asked.name.0)?;
-    let configs = check_configs(&asked.configs, broker.settings.release)?;
+    let configs = check_configs(broker, &asked.configs)?;
     let layout = if asked.assignments.is_empty() { spread(broker, asked)? } else { assigned(broker, asked)? };
     Ok(Design { layout, configs })
 }
@@ -73,20 +85,18 @@ fn check_collision(broker: &Broker, name: &str) -> Result<(), Refusal> {
         Err((ErrorCode::INVALID_TOPIC_EXCEPTION, reason))
     })
 }
-fn check_configs(configs: &[CreatableTopicConfig], release: Release) -> Result<BTreeMap<String, String>, Refusal> {
-    let mut checked = BTreeMap::new();
-    for given in configs {
-        let invalid = |reason: String| (ErrorCode::INVALID_CONFIG, reason);
-        let option =
-            config::option(&given.name).ok_or_else(|| invalid(format!("Unknown topic config name: {}", given.name)))?;
-        let value = given
-            .value
-            .as_deref()
-            .ok_or_else(|| invalid(format!("Null value not supported for topic configs: {}", given.name)))?;
-        option.check(value, release).map_err(invalid)?;
-        checked.insert(given.name.to_string(), config::canonical(option.kind, value));
+/// The values as they were given. Of an option that comes twice the last one counts.
+fn check_configs(broker: &Broker, configs: &[CreatableTopicConfig]) -> Result<BTreeMap<String, String>, Refusal> {
+    let invalid = |reason: String| (ErrorCode::INVALID_CONFIG, reason);
+    let nulls: Vec<&str> =
+        configs.iter().filter(|given| given.value.is_none()).map(|given| given.name.as_str()).collect();
+    if !nulls.is_empty() {
+        return Err(invalid(format!("Null value not supported for topic configs: {}", nulls.join(","))));
     }
-    Ok(checked)
+    let given = configs.iter().filter_map(|given| Some((given.name.to_string(), given.value.as_ref()?.to_string())));
+    let given = given.collect();
+    config::check_all(&given, &broker.settings.topic_defaults, broker.settings.release).map_err(invalid)?;
+    Ok(given)
 }
 fn spread(broker: &Broker, asked: &CreatableTopic) -> Result<Vec<Vec<NodeId>>, Refusal> {
     // −1 is the default, which Kafka documents from version 4 on and takes at any.
@@ -103,7 +113,6 @@ fn spread(broker: &Broker, asked: &CreatableTopic) -> Result<Vec<Vec<NodeId>>, R
         ErrorCode::INVALID_PARTITIONS,
         "Number of partitions was set to an invalid non-positive value.".to_owned(),
     ))?;
-    check_count(count)?;
     check_factor(broker, factor)?;
     Ok(layout(&asked.name.0, 0, count, factor, &broker.nodes))
 }
@@ -171,17 +180,24 @@ fn create(broker: &mut Broker, asked: &CreatableTopic, design: Design, validate_
     if validate_only {
         return result.with_configs(Some(Vec::new()));
     }
-    let topic = broker.topics.create(&asked.name.0, design.layout, design.configs, &broker.settings, &broker.nodes);
-    result.with_topic_id(topic.id).with_configs(Some(describe_configs(topic)))
+    let configs = config::spelled(design.configs.clone());
+    let topic = broker.topics.create(&asked.name.0, design.layout, configs, &broker.settings, &broker.nodes);
+    let result = result.with_topic_id(topic.id);
+    result.with_configs(Some(describe_configs(broker, &asked.name.0, &design.configs)))
 }
-fn describe_configs(topic: &Topic) -> Vec<CreatableTopicConfigs> {
+/// What was given is told as it was given, unlike what DescribeConfigs tells.
+fn describe_configs(broker: &Broker, name: &str, given: &BTreeMap<String, String>) -> Vec<CreatableTopicConfigs> {
+    // The controller tells what it goes by itself.
+    let node = broker.nodes.controller().map_or(NodeId::new(-1), |node| node.id);
     let describe = |option: &config::TopicOption| {
-        CreatableTopicConfigs::default()
-            .with_name(StrBytes::from_static_str(option.name))
-            .with_value(Some(StrBytes::from_string(topic.config(option.name).to_owned())))
-            .with_config_source(topic.source_of(option.name))
+        let (value, source) = match given.get(option.name) {
+            Some(value) => (value.clone(), FROM_TOPIC),
+            None => in_force(broker, node, broker.topics.find(name)?, option),
+        };
+        let told = CreatableTopicConfigs::default().with_name(StrBytes::from_static_str(option.name));
+        Some(told.with_value(Some(StrBytes::from_string(value))).with_config_source(source))
     };
-    let mut configs: Vec<_> = config::OPTIONS.iter().map(describe).collect();
+    let mut configs: Vec<_> = config::OPTIONS.iter().filter_map(describe).collect();
     configs.sort_by(|one, two| one.name.cmp(&two.name));
     configs
 }

@@ -21,7 +21,7 @@ use millstream_protocol::messages::{DescribeConfigsRequest, DescribeConfigsRespo
 use millstream_protocol::{ErrorCode, NodeId};
 use std::collections::BTreeSet;
 
-const FROM_TOPIC: i8 = 1;
+pub(super) const FROM_TOPIC: i8 = 1;
 const FROM_BROKER: i8 = 2;
 const FROM_FILE: i8 = 4;
 const FROM_DEFAULT: i8 = 5;
@@ -54,10 +54,20 @@ impl Handler for DescribeConfigs {
     }
 }
 
+/// How a value is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    /// As it is read.
+    Read,
+    /// As it was given.
+    Given,
+}
+
 /// An option as it is told.
 struct Row {
     name: String,
     kind: Type,
+    spelling: Spelling,
     is_read_only: bool,
     /// Where its value may come from, nearest first: name, value, source. The first is in force.
     sources: Vec<(String, String, i8)>,
@@ -69,7 +79,11 @@ impl Row {
         let documentation = format!("`{}`: see Apache Kafka's documentation.", self.name);
         let is_secret = matches!(self.kind, Type::Password | Type::Unknown);
         let shown = |value: String| Some(StrBytes::from_string(value)).filter(|_| !is_secret);
-        let first = self.sources.first().map(|(_, value, source)| (Some(config::canonical(self.kind, value)), *source));
+        let spelled = |value: &str| match self.spelling {
+            Spelling::Read => config::canonical(self.kind, value),
+            Spelling::Given => value.to_owned(),
+        };
+        let first = self.sources.first().map(|(_, value, source)| (Some(spelled(value)), *source));
         let (value, source) = first.unwrap_or(self.otherwise);
         let synonyms = self.sources.into_iter().filter(|_| request.include_synonyms).map(|(name, value, source)| {
             DescribeConfigsSynonym::default()
@@ -138,10 +152,8 @@ fn node_of(call: &Call, name: &str, or: &str) -> Result<NodeId, Refusal> {
 /// A topic's option has its value from the topic, from what is set for this broker, for all brokers, or in their file.
 fn topic_row(broker: &Broker, node: NodeId, topic: &Topic, option: &TopicOption) -> Row {
     let key = option.broker_key;
-    let from = |values: Option<&Values>, name: &str, source| {
-        let value = values?.get(name)?;
-        Some((name.to_owned(), config::canonical(option.kind, value), source))
-    };
+    let from =
+        |values: Option<&Values>, name: &str, source| Some((name.to_owned(), values?.get(name)?.clone(), source));
     let default = option.has_broker_default().then(|| (key.to_owned(), option.default.to_owned(), FROM_DEFAULT));
     let sources = [
         from(Some(&topic.configs), option.name, FROM_TOPIC),
@@ -153,15 +165,22 @@ fn topic_row(broker: &Broker, node: NodeId, topic: &Topic, option: &TopicOption)
     Row {
         name: option.name.to_owned(),
         kind: option.kind,
+        spelling: Spelling::Read,
         is_read_only: false,
         sources: sources.into_iter().flatten().collect(),
         otherwise: (Some(topic.config(option.name).to_owned()), topic.source_of(option.name)),
     }
 }
+/// A topic's option as it was given, with where it comes from.
+pub(super) fn in_force(broker: &Broker, node: NodeId, topic: &Topic, option: &TopicOption) -> (String, i8) {
+    let row = topic_row(broker, node, topic, option);
+    let first = row.sources.into_iter().next().map(|(_, value, source)| (value, source));
+    first.unwrap_or_else(|| (row.otherwise.0.unwrap_or_default(), row.otherwise.1))
+}
 fn cluster_rows(broker: &Broker) -> Vec<Row> {
     let row = |(name, value): (&String, &String)| {
         let source = (name.clone(), value.clone(), FROM_CLUSTER);
-        set_row(name, vec![source], (None, FROM_CLUSTER))
+        Row { spelling: Spelling::Given, ..set_row(name, vec![source], (None, FROM_CLUSTER)) }
     };
     broker.configs.cluster.iter().map(row).collect()
 }
@@ -187,6 +206,7 @@ fn set_row(name: &str, sources: Vec<(String, String, i8)>, otherwise: (Option<St
     Row {
         name: name.to_owned(),
         kind: option.map_or(Type::Unknown, |option| option.kind),
+        spelling: Spelling::Read,
         is_read_only: option.is_none(),
         sources,
         otherwise,
@@ -218,6 +238,7 @@ fn broker_row(broker: &Broker, node: NodeId, option: &ConfigOption) -> Row {
     Row {
         name: option.name.to_owned(),
         kind: option.kind,
+        spelling: Spelling::Read,
         is_read_only: !option.is_dynamic,
         sources: sources.collect(),
         otherwise: (None, FROM_DEFAULT),
@@ -235,6 +256,7 @@ fn group_row(broker: &Broker, group: &str, option: &ConfigOption) -> Row {
     Row {
         name: option.name.to_owned(),
         kind: option.kind,
+        spelling: Spelling::Read,
         is_read_only: false,
         sources: own.into_iter().chain(inherited).chain(default).collect(),
         otherwise: (None, FROM_DEFAULT),
@@ -248,6 +270,7 @@ fn client_metrics_rows(broker: &Broker, subscription: &str) -> Vec<Row> {
         Row {
             name: name.to_owned(),
             kind,
+            spelling: Spelling::Read,
             is_read_only: false,
             sources: set.map(|value| (name.to_owned(), value.clone(), FROM_CLIENT_METRICS)).into_iter().collect(),
             otherwise: (Some(default.to_owned()), FROM_DEFAULT),
@@ -259,6 +282,7 @@ fn logger_rows(broker: &Broker, node: NodeId) -> Vec<Row> {
     let row = |(name, level): (&str, String)| Row {
         name: name.to_owned(),
         kind: Type::Text,
+        spelling: Spelling::Read,
         is_read_only: false,
         sources: Vec::new(),
         otherwise: (Some(level), FROM_LOGGER),

@@ -108,12 +108,12 @@ pub(crate) fn check_name(name: &str) -> Result<(), (ErrorCode, String)> {
 /// How many partitions a request may ask for, as Kafka's controller has it.
 pub(crate) const MAX_PARTITIONS: usize = 10_000;
 
-/// Refuses more partitions than one request may ask for.
-pub(crate) fn check_count(count: usize) -> Result<(), (ErrorCode, String)> {
+/// Refuses more of these than one request may ask for.
+pub(crate) fn check_count(count: usize, of: &str) -> Result<(), (ErrorCode, String)> {
     if count <= MAX_PARTITIONS {
         return Ok(());
     }
-    Err((ErrorCode::POLICY_VIOLATION, "Excessively large number of partitions per request.".to_owned()))
+    Err((ErrorCode::POLICY_VIOLATION, format!("Excessively large number of {of} per request.")))
 }
 
 /// Spreads partitions over the nodes, from the `first` index on.

@@ -33,8 +33,7 @@ impl Topic {
     }
     /// An option's value if the topic sets none.
     pub(crate) fn inherited(&self, name: &str) -> &str {
-        let set = self.defaults.get(name).map(String::as_str);
-        set.or_else(|| config::option(name).map(|option| option.default)).unwrap_or_default()
+        config::inherited(&self.defaults, name)
     }
     pub(crate) fn max_message_bytes(&self) -> usize {
         self.config("max.message.bytes").parse().unwrap_or(usize::MAX)
