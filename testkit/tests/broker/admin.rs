@@ -1,6 +1,6 @@
 //! What administrators ask: options of everything that has some, quotas, features, the quorum, telemetry.
 
-use crate::client::{Connection, text, versions_request};
+use crate::client::{Connection, batch, text, versions_request, write};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
 use millstream_protocol::messages::describe_client_quotas_request::ComponentData;
@@ -14,6 +14,7 @@ use millstream_protocol::messages::{
     GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest, ListConfigResourcesRequest, MetadataRequest,
     PushTelemetryRequest, TopicName, UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
 };
+use millstream_protocol::record::Stamp;
 use millstream_testkit::{SecurityProtocol, TestCluster};
 
 const TOPIC: i8 = 2;
@@ -157,6 +158,34 @@ async fn what_is_wrong_with_an_option_is_said_in_kafkas_words() {
             "2",
             ErrorCode::INVALID_REQUEST,
             "Node id must be an integer, but it is: abc",
+        ),
+        (
+            LOGGER,
+            node,
+            9,
+            "nope.Logger",
+            "DEBUG",
+            ErrorCode::INVALID_REQUEST,
+            "Unknown operation type 9 is not allowed for the BROKER_LOGGER resource",
+        ),
+        // A value is looked at before whether there is such a topic, and what a list becomes as a whole.
+        (
+            TOPIC,
+            "missing",
+            SET,
+            "retention.ms",
+            " -5 ",
+            ErrorCode::INVALID_CONFIG,
+            "Invalid value -5 for configuration retention.ms: Value must be at least -1",
+        ),
+        (
+            BROKER,
+            node,
+            APPEND,
+            "log.cleanup.policy",
+            "shred",
+            ErrorCode::INVALID_REQUEST,
+            "Invalid value shred for configuration log.cleanup.policy: String must be one of: compact, delete",
         ),
         (LOGGER, node, SET, "nope.Logger", "DEBUG", ErrorCode::INVALID_CONFIG, "Logger nope.Logger does not exist!"),
         (
@@ -384,6 +413,48 @@ async fn quotas_are_kept_and_found_by_what_they_are_for() {
     assert_eq!(find("user", 1, None), Some(Vec::new()));
     assert_eq!(find("client-id", 1, None), Some(vec![("request_percentage".to_owned(), 1.5)]));
     assert_eq!(find("foo", 2, None), None);
+}
+
+/// The answer is about the second time; the first one was done by then.
+#[tokio::test]
+async fn of_an_entity_that_comes_twice_the_first_counts() {
+    let cluster = TestCluster::start().await;
+    let mut admin = Admin::of(&cluster).0;
+    let entry = |value: f64| {
+        let entity = EntityData::default().with_entity_type(text("user")).with_entity_name(Some(text("u")));
+        let op = OpData::default().with_key(text("producer_byte_rate")).with_value(value);
+        EntryData::default().with_entity(vec![entity]).with_ops(vec![op])
+    };
+    let request = AlterClientQuotasRequest::default().with_entries(vec![entry(1.0), entry(2.0)]);
+    let told = admin.call(1, &request).entries;
+    let twice = Some("Ignoring duplicate entity ClientQuotaEntity(entries={user=u})");
+    assert_eq!(told.iter().map(|entry| entry.error_message.as_deref()).collect::<Vec<_>>(), [twice]);
+    let found = admin.call(1, &DescribeClientQuotasRequest::default()).entries.unwrap();
+    assert_eq!(found[0].values[0].value.to_bits(), 1.0_f64.to_bits());
+}
+
+#[tokio::test]
+async fn what_a_broker_was_started_with_may_be_taken_back() {
+    let cluster = TestCluster::start().await;
+    let mut admin = Admin::of(&cluster);
+    let done = (ErrorCode::NONE, String::new());
+    assert_eq!(admin.alter(BROKER, &cluster_node(), DELETE, "node.id", None), done);
+}
+
+/// An option was stored with blanks around its value, told so, and not obeyed.
+#[tokio::test]
+async fn an_option_that_is_set_at_run_time_holds_however_it_is_spelled() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut admin = Admin::of(&cluster);
+    let done = (ErrorCode::NONE, String::new());
+    assert_eq!(admin.alter(BROKER, "", SET, "message.max.bytes", Some(" +100 ")), done);
+    assert_eq!(admin.alter(TOPIC, "t", SET, "min.cleanable.dirty.ratio", Some("1")), done);
+    assert_eq!(admin.option(TOPIC, "t", "min.cleanable.dirty.ratio").0, "1.0");
+    let (value, source, synonyms) = admin.option(TOPIC, "t", "max.message.bytes");
+    assert_eq!((value.as_str(), source, synonyms[0].as_str()), ("100", 3, "message.max.bytes= +100 @3"));
+    assert_eq!(admin.option(BROKER, "", "message.max.bytes").0, " +100 ");
+    let (code, _) = write(&mut admin.0, "t", batch(&[&"x".repeat(200)], &Stamp::plain()));
+    assert_eq!(ErrorCode::new(code), ErrorCode::MESSAGE_TOO_LARGE);
 }
 
 #[tokio::test]

@@ -31,14 +31,14 @@ impl Limit {
         }
         if text.is_empty() { Self::None } else { Self::OneOf(text.split('|').collect()) }
     }
-    /// Says what is wrong with a value, in Kafka's words.
-    fn error(&self, value: &str) -> Option<String> {
+    /// Says what of a value is wrong, and why, in Kafka's words.
+    fn error<'v>(&self, value: &'v str) -> Option<(&'v str, String)> {
         match self {
             Self::None => None,
-            Self::Between(least, most) => range_error((*least, *most), value),
+            Self::Between(least, most) => Some((value.trim(), range_error((*least, *most), value)?)),
             Self::OneOf(choices) => {
-                let is_one = value.split(',').all(|part| choices.contains(&part.trim()));
-                (!is_one).then(|| format!("String must be one of: {}", choices.join(", ")))
+                let wrong = value.split(',').map(str::trim).find(|part| !choices.contains(part))?;
+                Some((wrong, format!("String must be one of: {}", choices.join(", "))))
             }
         }
     }
@@ -46,9 +46,10 @@ impl Limit {
 impl ConfigOption {
     /// Says what is wrong with a value, in Kafka's words.
     pub(crate) fn check(&self, value: &str) -> Result<(), String> {
-        number_error(self.kind, value)
-            .or_else(|| self.limit.error(value))
-            .map_or(Ok(()), |reason| Err(format!("Invalid value {value} for configuration {}: {reason}", self.name)))
+        let wrong = number_error(self.kind, value).map(|reason| (value, reason)).or_else(|| self.limit.error(value));
+        wrong.map_or(Ok(()), |(what, reason)| {
+            Err(format!("Invalid value {what} for configuration {}: {reason}", self.name))
+        })
     }
     /// Whether it can be set for one broker only: listeners and what secures them.
     pub(crate) fn is_per_broker(&self) -> bool {

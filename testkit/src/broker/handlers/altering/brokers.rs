@@ -12,16 +12,16 @@ use millstream_protocol::{ErrorCode, NodeId};
 pub(super) fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result<(), Refusal> {
     let node = broker_of(call, &asked.resource_name, "Unexpected broker id, expected {}, but received {}")?;
     check_broker_lists(asked)?;
-    check_broker_options(asked, node.is_none())?;
-    if broker.features.level("eligible.leader.replicas.version") > 0 {
-        check_least_in_sync(asked, node.is_none())?;
-    }
     let before = match node {
         Some(node) => broker.configs.brokers.get(&node).cloned().unwrap_or_default(),
         None => broker.configs.cluster.clone(),
     };
     let inherited = |name: &str| options::broker_default(name).unwrap_or_default().to_owned();
     let values = changed(asked, &before, inherited);
+    check_broker_options(asked, &values, node.is_none())?;
+    if broker.features.level("eligible.leader.replicas.version") > 0 {
+        check_least_in_sync(asked, node.is_none())?;
+    }
     if !asked.validate_only {
         match node {
             Some(node) => broker.configs.brokers.insert(node, values),
@@ -47,8 +47,10 @@ fn check_broker_lists(asked: &Alteration) -> Result<(), Refusal> {
         }))
     })
 }
-fn check_broker_options(asked: &Alteration, is_cluster: bool) -> Result<(), Refusal> {
-    let known = || asked.changes.iter().filter_map(|change| Some((change, options::broker(&change.name)?)));
+fn check_broker_options(asked: &Alteration, values: &Values, is_cluster: bool) -> Result<(), Refusal> {
+    // Whatever is set may be taken back.
+    let given = || asked.changes.iter().filter(|change| change.operation != Operation::Delete);
+    let known = || given().filter_map(|change| Some((change, options::broker(&change.name)?)));
     let named = |wrong: &dyn Fn(&ConfigOption) -> bool| {
         known().filter(|(_, option)| wrong(option)).map(|(_, option)| option.name).collect::<Vec<_>>().join(", ")
     };
@@ -68,8 +70,8 @@ fn check_broker_options(asked: &Alteration, is_cluster: bool) -> Result<(), Refu
             "Cannot update these configs at default cluster level, broker id must be specified: [{per_broker}]"
         ));
     }
-    let mut set = known().filter(|(change, _)| change.operation == Operation::Set);
-    set.try_for_each(|(change, option)| option.check(change.given())).or_else(invalid_request)
+    let mut set = known().filter_map(|(_, option)| Some((option, values.get(option.name)?)));
+    set.try_for_each(|(option, value)| option.check(value)).or_else(invalid_request)
 }
 /// With eligible leader replicas (KIP-966) all brokers have the same least number of replicas in sync, and always one.
 fn check_least_in_sync(asked: &Alteration, is_cluster: bool) -> Result<(), Refusal> {
@@ -108,7 +110,8 @@ impl Broker {
         let defaults: Values = gone.filter_map(|name| Some((name.clone(), self.started_with(name)?))).collect();
         for (name, value) in defaults.iter().chain(&self.configs.cluster) {
             // An option that is only stored is none of the settings'.
-            let _unknown = self.settings.follow(name, value);
+            let kind = options::broker(name).map_or(Type::Unknown, |option| option.kind);
+            let _unknown = self.settings.follow(name, &config::canonical(kind, value));
         }
         let is_set = |key: &str| self.settings.given.contains_key(key) || self.configs.cluster.contains_key(key);
         let key_of = |name: &str| config::option(name).map_or("", |option| option.broker_key);

@@ -1,7 +1,7 @@
 //! Levels of a broker's loggers.
 
 use super::brokers::broker_of;
-use super::{Alteration, Operation, changed, check_operations, invalid_config, invalid_request};
+use super::{Alteration, Operation, changed, invalid_config, invalid_request};
 use crate::broker::Broker;
 use crate::broker::call::Call;
 use crate::broker::configs::loggers;
@@ -15,7 +15,10 @@ pub(super) fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Res
             let operation = change.operation.name();
             return invalid_request(format!("{operation} operation is not allowed for the BROKER_LOGGER resource"));
         }
-        check_operations(asked)?;
+        if let Some(number) = change.operation.unknown() {
+            let reason = format!("Unknown operation type {number} is not allowed for the BROKER_LOGGER resource");
+            return invalid_request(reason);
+        }
         if !loggers::exists(&change.name) {
             return Err(invalid_config(format!("Logger {} does not exist!", change.name)));
         }

@@ -115,7 +115,7 @@ fn check_changes(changes: &[Change]) -> Result<(), Refusal> {
     if nulls.is_empty() {
         Ok(())
     } else {
-        invalid_request(format!("Null value not supported for : {}", nulls.join(",")))
+        invalid_request(format!("Null value not supported for : {}", nulls.join(", ")))
     }
 }
 
