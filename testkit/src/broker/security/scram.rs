@@ -171,7 +171,8 @@ impl ScramServer {
     }
     fn check(&self, text: &str, sent: &Sent) -> Result<Step, Refusal> {
         let last = ClientFinal::parse(text).ok_or(Refusal::Hidden)?;
-        if last.nonce != sent.nonce || last.channel_binding != sent.gs2_header.as_bytes() {
+        // As Kafka does: librdkafka before 2.6.1 writes its own part of the nonce once more in front of the whole.
+        if !last.nonce.ends_with(&sent.nonce) || last.channel_binding != sent.gs2_header.as_bytes() {
             return Err(Refusal::Hidden);
         }
         let said = format!("{},{},{}", sent.client_first_bare, sent.server_first, last.without_proof);

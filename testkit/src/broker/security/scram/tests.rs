@@ -81,3 +81,23 @@ fn the_nonce_of_another_exchange_is_refused() {
     assert_eq!(server.handle(b"c=biws,r=abc,p=AAAA", &mut credentials), Err(Refusal::Hidden));
     assert_eq!(server.handle(b"n,,n=alice,r=abc", &mut credentials), Err(Refusal::Hidden), "it is over");
 }
+
+/// librdkafka put its own nonce in front of the one that the server had sent, in which it was already, from its first version to 2.6.0: kcat
+/// as Debian has it could not come in. Kafka takes a nonce that ends with the server's.
+#[test]
+fn a_client_that_repeats_its_nonce_comes_in() {
+    let mut credentials = Credentials::new(7);
+    credentials.add_user("alice", "secret");
+    let mut server = ScramServer::new(Hash::Sha256);
+    let first = server.handle(b"n,,n=alice,r=abc", &mut credentials).unwrap().answer;
+    let mut parts = first.split(',').map(|part| &part[2..]);
+    let (nonce, salt) = (parts.next().unwrap(), STANDARD.decode(parts.next().unwrap()).unwrap());
+    let last = format!("c=biws,r=abc{nonce}");
+    let salted = Hash::Sha256.salted(b"secret", &salt, 4096);
+    let client_key = Hash::Sha256.hmac(&salted, b"Client Key");
+    let said = format!("n=alice,r=abc,{first},{last}");
+    let signature = Hash::Sha256.hmac(&Hash::Sha256.digest(&client_key), said.as_bytes());
+    let proof: Vec<u8> = client_key.iter().zip(&signature).map(|(one, other)| one ^ other).collect();
+    let last = format!("{last},p={}", STANDARD.encode(proof));
+    assert_eq!(server.handle(last.as_bytes(), &mut credentials).unwrap().user.as_deref(), Some("alice"));
+}
