@@ -1,11 +1,15 @@
 //! What the command line takes, what it refuses and how, and its help.
 
 use std::net::TcpListener;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The exit code and what is said to standard error, on one line.
 fn run(flags: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_millstream-broker")).args(flags).output().expect("it runs");
+    let output = Command::new(env!("CARGO_BIN_EXE_millstream-broker"))
+        .args(flags)
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs");
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -59,11 +63,12 @@ fn what_cannot_start_says_what_was_being_done_why_and_what_to_do() {
     let table: &[(&[&str], &str)] = &[
         (&["--set", "no.such.key=1"], "the test cluster has no broker option `no.such.key`"),
         (&["--set", "retention.ms=1"], "is `log.retention.ms` meant?"),
-        (&["--set", "num.partitons=3"], "is `num.partitions` meant?"),
+        (&["--set", "num.partition=3"], "is `num.partitions` meant?"),
         (&["--host", "0.0.0.0"], "--advertise HOST"),
         (&["--host", "192.0.2.1"], "this machine has no such address"),
         (&["--port", &port], "or 0 for any that is free"),
         (&["--control-port", &port], "or 0 for any that is free"),
+        (&["--with-parent"], "give it a pipe that stays open"),
         (&["--tls", "/proc/nope"], "the certificates cannot be written into /proc/nope"),
     ];
     for (flags, why) in table {

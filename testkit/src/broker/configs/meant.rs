@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_slip_is_told_from_another_name() {
-        assert_eq!(hint("num.partitons"), "; is `num.partitions` meant?");
+        assert_eq!(hint("num.partition"), "; is `num.partitions` meant?");
         assert_eq!(hint("retention.ms"), "; is `log.retention.ms` meant?");
         assert!(hint("no.such.key").starts_with("; a broker tells all"));
         assert_eq!((distance("abc", "abc"), distance("abc", "axcd"), distance("", "ab")), (0, 2, 2));

@@ -25,6 +25,12 @@ pub enum ServeError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotStarted {
+    /// It is to end with whoever started it, and could not see that.
+    #[error(
+        "standard input is /dev/null, which has ended already, so that --with-parent would end it at once; give it a pipe that stays open, or leave \
+         --with-parent out"
+    )]
+    NoParent,
     /// The cluster itself.
     #[error(transparent)]
     Cluster(#[from] StartError),

@@ -75,6 +75,9 @@ impl BrokerArguments {
         stop.await.map_err(ServeError::Stop)
     }
     async fn start(&self) -> Result<(Arc<TestCluster>, Option<ControlServer>), NotStarted> {
+        if self.0.with_parent && has_no_input() {
+            return Err(NotStarted::NoParent);
+        }
         let cluster = Arc::new(self.builder().try_start()?);
         self.write_certificates(&cluster)?;
         let control = match self.0.control_port {
@@ -147,4 +150,9 @@ impl BrokerArguments {
         }
         out.flush()
     }
+}
+
+/// Whether standard input is one that nobody can end; where the system does not tell, it is taken for one that somebody can.
+fn has_no_input() -> bool {
+    std::fs::read_link("/proc/self/fd/0").is_ok_and(|input| input.as_os_str() == "/dev/null")
 }
