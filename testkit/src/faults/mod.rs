@@ -5,6 +5,8 @@ mod names;
 mod plan;
 
 pub use malformation::Malformation;
+#[cfg(feature = "server")]
+pub(crate) use names::no_api;
 pub use names::{api_named, code_named};
 pub use plan::{FaultPlan, FaultPlanError, FaultState, FaultStep, PartitionScope};
 

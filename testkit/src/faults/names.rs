@@ -12,6 +12,10 @@ pub fn api_named(text: &str) -> Option<ApiKey> {
     let by_name = || NUMBERS.map(ApiKey::new).find(|api| api.name().eq_ignore_ascii_case(text));
     text.parse().ok().map(ApiKey::new).or_else(by_name).filter(is_known)
 }
+/// What is said of a name that is no API's.
+pub(crate) fn no_api(name: &str) -> String {
+    format!("Kafka has no API `{name}`; say its name or its number, as in Produce or 0")
+}
 /// The error code of this name or number: `NOT_LEADER_OR_FOLLOWER` or `6`; none when Kafka has none.
 #[must_use]
 pub fn code_named(text: &str) -> Option<ErrorCode> {
@@ -51,7 +55,7 @@ pub(crate) mod code {
 }
 
 pub(crate) mod api {
-    use super::{ApiKey, NameOrNumber, api_named};
+    use super::{ApiKey, NameOrNumber, api_named, no_api};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     #[expect(clippy::ref_option, reason = "serde passes references")]
@@ -63,7 +67,7 @@ pub(crate) mod api {
     }
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<ApiKey>, D::Error> {
         let Some(text) = Option::<NameOrNumber>::deserialize(from)?.map(NameOrNumber::text) else { return Ok(None) };
-        api_named(&text).map(Some).ok_or_else(|| D::Error::custom(format!("Kafka has no API `{text}`")))
+        api_named(&text).map(Some).ok_or_else(|| D::Error::custom(no_api(&text)))
     }
 }
 

@@ -29,10 +29,12 @@ impl Answer {
 pub(super) struct Refusal {
     pub(super) status: StatusCode,
     pub(super) reason: String,
+    /// The methods that there are, where another was asked for: HTTP's `Allow`.
+    pub(super) allow: Option<String>,
 }
 impl Refusal {
     pub(super) fn new(status: StatusCode, reason: impl ToString) -> Self {
-        Self { status, reason: reason.to_string() }
+        Self { status, reason: reason.to_string(), allow: None }
     }
     /// The request itself is wrong.
     pub(super) fn bad(reason: impl ToString) -> Self {
@@ -41,6 +43,10 @@ impl Refusal {
     /// What it is about is not there.
     pub(super) fn missing(reason: impl ToString) -> Self {
         Self::new(StatusCode::NOT_FOUND, reason)
+    }
+    /// There is such a path, but for other methods.
+    pub(super) fn not_allowed(reason: impl ToString, allow: String) -> Self {
+        Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, reason) }
     }
     /// It is right, but not now.
     pub(super) fn conflict(reason: impl ToString) -> Self {

@@ -3,7 +3,7 @@
 use super::answer::{Answer, Refusal};
 use super::bodies::{Advance, BrokerView, ClusterView, Time, Versions};
 use super::route::{Asked, Route};
-use crate::faults::api_named;
+use crate::faults::{api_named, no_api};
 use hyper::Method;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn apply_retention(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 fn set_versions(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let Versions { min, max } = asked.body()?;
     let name = asked.place("api");
-    let api = api_named(name).ok_or_else(|| Refusal::missing(format!("Kafka has no API `{name}`")))?;
+    let api = api_named(name).ok_or_else(|| Refusal::missing(no_api(name)))?;
     if min < 0 || max < min {
         return Err(Refusal::bad(format!("there are no versions {min} to {max}")));
     }

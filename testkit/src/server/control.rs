@@ -7,7 +7,7 @@ use crate::TestCluster;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::CONTENT_TYPE;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -118,18 +118,23 @@ fn dispatch(
     (route.serve)(&Asked { cluster, places, query: query(text), body })
 }
 fn response(result: Result<Answer, Refusal>) -> Response<Full<Bytes>> {
+    let mut allow = None;
     let (status, kind, text) = match result {
         Ok(Answer::Json(status, text)) => (status, "application/json", text),
         Ok(Answer::Text(kind, text)) => (StatusCode::OK, kind, text),
         Ok(Answer::Nothing) => (StatusCode::NO_CONTENT, "", String::new()),
-        Err(Refusal { status, reason }) => {
+        Err(Refusal { status, reason, allow: methods }) => {
+            allow = methods.and_then(|methods| HeaderValue::try_from(methods).ok());
             (status, "application/json", serde_json::json!({ "error": reason }).to_string())
         }
     };
     let mut response = Response::new(Full::new(Bytes::from(text)));
     *response.status_mut() = status;
     if !kind.is_empty() {
-        response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static(kind));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    if let Some(methods) = allow {
+        response.headers_mut().insert(ALLOW, methods);
     }
     response
 }

@@ -37,13 +37,17 @@ fn clear(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let id = asked.number("id")?;
     let state = asked.cluster.fault(id);
-    Answer::json(&state.ok_or_else(|| Refusal::missing(format!("there is no fault {id}")))?)
+    Answer::json(&state.ok_or_else(|| {
+        Refusal::missing(format!("there is no fault {id}; GET /faults tells of those that there are"))
+    })?)
 }
 fn remove(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let id = asked.number("id")?;
     match asked.cluster.remove_fault(id) {
         true => Ok(Answer::Nothing),
-        false => Err(Refusal::missing(format!("there is no fault {id}, or it is used up"))),
+        false => Err(Refusal::missing(format!(
+            "there is no fault {id}, or it is used up; GET /faults tells of those that there are"
+        ))),
     }
 }
 

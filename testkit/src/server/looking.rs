@@ -4,7 +4,7 @@ use super::answer::{Answer, Refusal};
 use super::bodies::{Count, RequestView};
 use super::route::{Asked, Route};
 use crate::LoggedRequest;
-use crate::faults::api_named;
+use crate::faults::{api_named, no_api};
 use hyper::Method;
 use millstream_protocol::ApiKey;
 
@@ -24,7 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn api(asked: &Asked<'_>) -> Result<Option<ApiKey>, Refusal> {
     let Some(name) = asked.query::<String>("api")? else { return Ok(None) };
-    api_named(&name).map(Some).ok_or_else(|| Refusal::bad(format!("Kafka has no API `{name}`")))
+    api_named(&name).map(Some).ok_or_else(|| Refusal::bad(no_api(&name)))
 }
 /// The newest of those that are meant, in the order in which they came.
 fn meant(asked: &Asked<'_>) -> Result<Vec<LoggedRequest>, Refusal> {
@@ -56,7 +56,11 @@ fn count(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 fn find(asked: &Asked<'_>) -> Result<LoggedRequest, Refusal> {
     let number: u64 = asked.number("number")?;
     let all = asked.cluster.requests().all();
-    let reason = || Refusal::missing(format!("there is no request {number}, or it is no more kept"));
+    let reason = || {
+        Refusal::missing(format!(
+            "there is no request {number}, or it is no more kept; GET /requests tells of those that are"
+        ))
+    };
     all.into_iter().find(|logged| logged.number() == number).ok_or_else(reason)
 }
 fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {

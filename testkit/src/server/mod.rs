@@ -6,6 +6,7 @@
 mod answer;
 mod arguments;
 mod bodies;
+mod body;
 mod cluster;
 mod control;
 mod faults;

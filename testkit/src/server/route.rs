@@ -1,10 +1,10 @@
 //! Which request goes where.
 
 use super::answer::{Answer, Refusal};
+use super::body::{self, Body};
 use crate::TestCluster;
-use hyper::{Method, StatusCode};
-use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use hyper::Method;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 /// A request, taken apart.
@@ -18,8 +18,8 @@ pub(super) struct Asked<'r> {
 }
 impl Asked<'_> {
     /// The body as JSON.
-    pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        serde_json::from_slice(self.body).map_err(|error| Refusal::bad(format!("the body cannot be read: {error}")))
+    pub(super) fn body<B: Body>(&self) -> Result<B, Refusal> {
+        body::read(self.body)
     }
     /// What stands in one of the path's places.
     pub(super) fn place(&self, name: &str) -> &str {
@@ -76,12 +76,22 @@ pub(super) fn find<'r>(
     method: &Method,
     path: &str,
 ) -> Result<(&'r Route, BTreeMap<&'static str, String>), Refusal> {
-    let mut of_path = routes.iter().filter_map(|route| Some((route, route.places(path)?))).peekable();
-    if of_path.peek().is_none() {
-        return Err(Refusal::missing(format!("there is no {path}; GET /openapi.yaml says what there is")));
+    let of_path: Vec<_> = routes.iter().filter_map(|route| Some((route, route.places(path)?))).collect();
+    if of_path.is_empty() {
+        let near = near(routes, path);
+        return Err(Refusal::missing(format!("there is no {path}; there are {near}, as GET /openapi.yaml says")));
     }
-    let not_allowed = || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("{path} does not take {method}"));
-    of_path.find(|(route, _)| route.method == *method).ok_or_else(not_allowed)
+    let allow = of_path.iter().map(|(route, _)| route.method.as_str()).collect::<Vec<_>>().join(", ");
+    let not_allowed =
+        || Refusal::not_allowed(format!("{path} does not take {method}; it takes {allow}"), allow.clone());
+    of_path.into_iter().find(|(route, _)| route.method == *method).ok_or_else(not_allowed)
+}
+/// The paths that begin as one that there is not; all of them, if none does.
+fn near(routes: &[Route], path: &str) -> String {
+    let first = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
+    let all: BTreeSet<&str> = routes.iter().map(|route| route.path).collect();
+    let alike: Vec<&str> = all.iter().copied().filter(|known| first(known) == first(path)).collect();
+    if alike.is_empty() { all.into_iter().collect::<Vec<_>>().join(", ") } else { alike.join(", ") }
 }
 
 /// The parameters of a query.

@@ -47,8 +47,8 @@ fn view(asked: &Asked<'_>, name: &str) -> Option<TopicView> {
         Some(TopicView { name: name.to_owned(), id: id.to_string(), partitions: partitions.collect() })
     })
 }
-fn missing(name: &str) -> Refusal {
-    Refusal::missing(format!("there is no topic `{name}`"))
+pub(super) fn missing(name: &str) -> Refusal {
+    Refusal::missing(format!("there is no topic `{name}`; GET /topics names those that there are"))
 }
 fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let name = asked.place("name");

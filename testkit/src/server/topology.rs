@@ -36,7 +36,28 @@ pub(super) fn routes() -> Vec<Route> {
 fn known(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
     let node = NodeId::new(id);
     let is_there = asked.cluster.look(|broker| broker.has_node(node));
-    if is_there { Ok(node) } else { Err(Refusal::missing(format!("there is no broker {id}"))) }
+    if is_there {
+        return Ok(node);
+    }
+    let ids = asked.cluster.look(|broker| broker.node_states().map(|(id, ..)| id.to_string()).collect::<Vec<_>>());
+    Err(Refusal::missing(format!("there is no broker {id}; there are {}", ids.join(", "))))
+}
+/// A broker that is there and up.
+fn up(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
+    let node = known(asked, id)?;
+    let is_up = asked.cluster.look(|broker| broker.node_states().any(|(known, is_up, ..)| known == node && is_up));
+    let down = || Refusal::conflict(format!("broker {id} is down; POST /brokers/{id}/restart brings it back"));
+    if is_up { Ok(node) } else { Err(down()) }
+}
+/// Refuses a partition that there is not.
+fn check_partition(asked: &Asked<'_>, topic: &str, partition: i32) -> Result<(), Refusal> {
+    let state = asked.cluster.look(|broker| broker.topic_state(topic));
+    let (_, partitions) = state.ok_or_else(|| super::topics::missing(topic))?;
+    if partitions.iter().any(|state| state.index == partition) {
+        return Ok(());
+    }
+    let last = partitions.len().saturating_sub(1);
+    Err(Refusal::missing(format!("topic `{topic}` has no partition {partition}; it has 0 to {last}")))
 }
 /// The broker that the path names.
 pub(super) fn node_in_path(asked: &Asked<'_>) -> Result<NodeId, Refusal> {
@@ -48,52 +69,58 @@ fn act(asked: &Asked<'_>, act: fn(&TestCluster, NodeId)) -> Result<Answer, Refus
 }
 fn restart(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let node = node_in_path(asked)?;
-    asked
-        .cluster
-        .try_restart(node)
-        .map_err(|error| Refusal::conflict(format!("node {node} cannot listen: {error}")))?;
+    asked.cluster.try_restart(node).map_err(|error| {
+        Refusal::conflict(format!("broker {node} cannot listen again: {}", crate::cluster::why_not_listening(&error)))
+    })?;
     Ok(Answer::Nothing)
 }
 fn move_leader(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let LeaderMove { topic, partition, node, keeps_epoch } = asked.body()?;
-    let to = node.map(|id| known(asked, id)).transpose()?;
+    check_partition(asked, &topic, partition)?;
+    let to = node.map(|id| up(asked, id)).transpose()?;
     let moved = asked.cluster.with_broker(|broker| match to {
         Some(to) if keeps_epoch => broker.move_leader_within_epoch(&topic, partition, to),
         Some(to) => broker.move_leader(&topic, partition, to),
         None => broker.depose(&topic, partition),
     });
-    done(moved, || format!("there is no partition {topic}-{partition}, or the broker is down"))
+    done(moved, || format!("{topic}-{partition} is gone, or the broker is down"))
 }
 fn bump_leader_epoch(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let NewTerm { topic, partition } = asked.body()?;
+    check_partition(asked, &topic, partition)?;
     let bumped = asked.cluster.with_broker(|broker| broker.bump_leader_epoch(&topic, partition));
-    done(bumped, || format!("there is no partition {topic}-{partition}"))
+    done(bumped, || format!("{topic}-{partition} is gone"))
 }
 fn push_leader_answer(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let LeaderAnswer { topic, partition, node, leader_epoch } = asked.body()?;
+    check_partition(asked, &topic, partition)?;
     let leader = NodeId::new(node);
     let pushed = asked.cluster.with_broker(|broker| broker.push_leader_answer(&topic, partition, leader, leader_epoch));
-    done(pushed, || format!("there is no partition {topic}-{partition}"))
+    done(pushed, || format!("{topic}-{partition} is gone"))
 }
 fn elect_unclean(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let NewTerm { topic, partition } = asked.body()?;
+    check_partition(asked, &topic, partition)?;
     let elected = asked.cluster.with_broker(|broker| broker.elect_unclean(&topic, partition));
-    done(elected, || format!("there is no partition {topic}-{partition}, or none of its replicas is up"))
+    let none = || format!("no replica of {topic}-{partition} is up; POST /brokers/{{id}}/restart brings a broker back");
+    if elected { Ok(Answer::Nothing) } else { Err(Refusal::conflict(none())) }
 }
 fn hold_follower(asked: &Asked<'_>, holds: bool) -> Result<Answer, Refusal> {
     let Follower { topic, partition, node } = asked.body()?;
+    check_partition(asked, &topic, partition)?;
     let id = known(asked, node)?;
     let held = asked.cluster.with_broker(|broker| broker.hold_replica(&topic, partition, id, holds));
     done(held, || no_replica(&topic, partition, node))
 }
 fn follow(asked: &Asked<'_>, act: fn(&mut Broker, &str, i32, NodeId, i64) -> bool) -> Result<Answer, Refusal> {
     let FollowerAt { topic, partition, node, offset } = asked.body()?;
+    check_partition(asked, &topic, partition)?;
     let id = known(asked, node)?;
     let is_there = asked.cluster.with_broker(|broker| act(broker, &topic, partition, id, offset));
     done(is_there, || no_replica(&topic, partition, node))
 }
 fn no_replica(topic: &str, partition: i32, node: i32) -> String {
-    format!("broker {node} has no replica of {topic}-{partition}")
+    format!("broker {node} has no replica of {topic}-{partition}; GET /topics/{topic} says who has")
 }
 fn add_broker(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let added = asked.cluster.try_add_broker();

@@ -36,17 +36,41 @@ async fn what_cannot_be_is_refused_with_a_sentence() {
         let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         format!("{status} {}", value["error"].as_str().expect("a sentence"))
     };
-    assert_eq!(reason("GET", "/nope", None), "404 there is no /nope; GET /openapi.yaml says what there is");
-    assert_eq!(reason("PUT", "/topics", None), "405 /topics does not take PUT");
-    assert_eq!(reason("POST", "/brokers/9/crash", None), "404 there is no broker 9");
+    assert!(reason("GET", "/nope", None).starts_with("404 there is no /nope; there are /, /apis/{api}, /brokers, "));
+    let near = "404 there is no /markers/write; there are /markers/hold, /markers/release, as GET /openapi.yaml says";
+    assert_eq!(reason("POST", "/markers/write", None), near);
+    assert_eq!(reason("PUT", "/topics", None), "405 /topics does not take PUT; it takes GET, POST");
+    assert_eq!(reason("POST", "/brokers/9/crash", None), "404 there is no broker 9; there are 1, 2");
     assert_eq!(reason("POST", "/brokers/x/crash", None), "400 `x` is no number that id could be");
-    assert_eq!(reason("GET", "/topics/nope", None), "404 there is no topic `nope`");
+    assert_eq!(
+        reason("GET", "/topics/nope", None),
+        "404 there is no topic `nope`; GET /topics names those that there are"
+    );
     assert_eq!(reason("POST", "/topics", Some(json!({"name": "orders"}))), "409 there is a topic `orders` already");
-    assert_eq!(reason("GET", "/requests?api=Nope", None), "400 Kafka has no API `Nope`");
+    assert_eq!(
+        reason("GET", "/requests?api=Nope", None),
+        "400 Kafka has no API `Nope`; say its name or its number, as in Produce or 0"
+    );
     let plan = json!({"api": "Nope", "steps": []});
-    assert!(reason("POST", "/faults", Some(plan)).starts_with("400 the body cannot be read: Kafka has no API `Nope`"));
+    assert!(
+        reason("POST", "/faults", Some(plan))
+            .starts_with("400 the body cannot be read: `api`: Kafka has no API `Nope`")
+    );
     let empty = json!({"steps": []});
     assert!(reason("POST", "/faults", Some(empty)).starts_with("400 a plan has at least one step"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leader_that_cannot_be_is_refused_with_the_reason() {
+    let controlled = Controlled::start().await;
+    let refused = |body: serde_json::Value| controlled.ask("POST", "/topology/leader", Some(&body));
+    let (status, text) = refused(json!({"topic": "nope", "partition": 0, "node": 1}));
+    assert!(status == 404 && text.contains("there is no topic `nope`"), "{text}");
+    let (status, text) = refused(json!({"topic": "orders", "partition": 5, "node": 1}));
+    assert!(status == 404 && text.contains("topic `orders` has no partition 5; it has 0 to 0"), "{text}");
+    controlled.json("POST", "/brokers/2/crash", None);
+    let (status, text) = refused(json!({"topic": "orders", "partition": 0, "node": 2}));
+    assert!(status == 409 && text.contains("broker 2 is down; POST /brokers/2/restart"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

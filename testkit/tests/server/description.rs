@@ -84,7 +84,7 @@ async fn all_examples_work_and_are_answered_as_described() {
             check(&all, &content["schema"], body, &format!("the example of {method} {path}"));
         }
         let (status, text) = controlled.ask(&method.to_uppercase(), &url, body);
-        let answer = &operation["responses"][status.to_string()];
+        let answer = resolved(&all, &operation["responses"][status.to_string()]);
         assert!(!answer.is_null(), "{method} {url} is answered with {status}, which is not described: {text}");
         let schema = &answer["content"]["application/json"]["schema"];
         if schema.is_null() {
@@ -96,6 +96,47 @@ async fn all_examples_work_and_are_answered_as_described() {
         }
     }
 }
+/// What a request is answered with where all that can be wrong is: 400 for a body, 404 for a place.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_is_described_and_says_what_would_be_right() {
+    let all = description();
+    let controlled = Controlled::start().await;
+    let refused = |path: &str, method: &str, operation: &Value, body: Option<&Value>| -> String {
+        let (status, text) = controlled.ask(&method.to_uppercase(), path, body);
+        let answer = resolved(&all, &operation["responses"][status.to_string()]);
+        let is_described = (400..500).contains(&status) && answer["content"]["application/json"].is_object();
+        assert!(is_described, "{method} {path} is answered with {status}, which is not described: {text}");
+        let value: Value = serde_json::from_str(&text).expect("JSON");
+        check(&all, &answer["content"]["application/json"]["schema"], &value, &format!("the refusal of {path}"));
+        value["error"].as_str().expect("a sentence").to_owned()
+    };
+    for (path, method, operation, _) in operations(&all) {
+        let content = &operation["requestBody"]["content"]["application/json"];
+        let nowhere = path.replace("{id}", "77").replace("{number}", "77777").replace("{name}", "no-such-topic");
+        let nowhere = nowhere.replace("{api}", "NoSuchApi");
+        if nowhere != *path {
+            let body = (!content.is_null()).then_some(&content["example"]);
+            assert_ne!(refused(&nowhere, method, operation, body), "", "{method} {nowhere}");
+        }
+        if !content.is_null() {
+            let there = path.replace("{id}", "1").replace("{name}", "orders").replace("{api}", "Fetch");
+            let reason = refused(&there, method, operation, Some(&serde_json::json!({"no_such_field": 1})));
+            assert!(reason.contains("`no_such_field`"), "{method} {path}: {reason}");
+            let example = reason.split_once("; as in ").expect("an example").1;
+            let example: Value = serde_json::from_str(example).expect("JSON");
+            assert_eq!(example, content["example"], "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_method_that_a_path_does_not_take_is_answered_with_those_that_it_takes() {
+    let controlled = Controlled::start().await;
+    let (head, text) = super::http::exchange(&controlled.server.url(), "PUT", "/topics", None);
+    assert!(head.starts_with("HTTP/1.1 405 ") && head.to_lowercase().contains("\r\nallow: get, post\r\n"), "{head}");
+    assert!(text.contains("/topics does not take PUT; it takes GET, POST"), "{text}");
+}
+
 async fn write_one(controlled: &Controlled) {
     let producer = millstream_client::Producer::connect(&*controlled.cluster).await.expect("the cluster runs");
     let record = millstream_client::ProducerRecord::to("orders").key("k").value("v");

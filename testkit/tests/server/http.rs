@@ -5,6 +5,12 @@ use std::net::TcpStream;
 
 /// Status and body.
 pub(crate) fn ask(url: &str, method: &str, path: &str, body: Option<&serde_json::Value>) -> (u16, String) {
+    let (head, body) = exchange(url, method, path, body);
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    (status, body)
+}
+/// Head and body.
+pub(crate) fn exchange(url: &str, method: &str, path: &str, body: Option<&serde_json::Value>) -> (String, String) {
     let address = url.strip_prefix("http://").expect("a URL of HTTP");
     let body = body.map(ToString::to_string).unwrap_or_default();
     let mut stream = TcpStream::connect(address).expect("the port is open");
@@ -16,6 +22,5 @@ pub(crate) fn ask(url: &str, method: &str, path: &str, body: Option<&serde_json:
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("it answers and hangs up");
     let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-    (status, body.to_owned())
+    (format!("{head}\r\n"), body.to_owned())
 }

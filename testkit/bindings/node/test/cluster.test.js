@@ -143,7 +143,7 @@ test("brokers join and leave, followers and answers are steered", () =>
 
 test("what is refused says why", async () => {
   await withCluster({}, async (cluster) => {
-    await assert.rejects(cluster.crash(9), (error) => error instanceof ControlError && error.message === "404: there is no broker 9");
+    await assert.rejects(cluster.crash(9), (error) => error instanceof ControlError && error.message === "404: there is no broker 9; there are 1");
   });
   await assert.rejects(Cluster.start({ config: { "no.such.key": "1" } }), /no broker option `no.such.key`/);
   await assert.rejects(Cluster.start({ args: ["--super-user", "User:admin"] }), /add --acls/);
