@@ -53,7 +53,7 @@ pub(crate) fn prepare(pair: &mut Pair) {
             .map(|(key, value)| CreatableTopicConfig::default().with_name(text(key)).with_value(Some(text(value))));
         make(
             pair,
-            7,
+            (7, false),
             CreatableTopic::default()
                 .with_name(TopicName(text(name)))
                 .with_num_partitions(3)
@@ -72,8 +72,11 @@ pub(crate) fn prepare(pair: &mut Pair) {
         );
     }
 }
-fn make(pair: &mut Pair, version: i16, topic: CreatableTopic) {
-    let request = CreateTopicsRequest::default().with_timeout_ms(5000).with_topics(vec![topic.clone()]);
+fn make(pair: &mut Pair, (version, only_validates): (i16, bool), topic: CreatableTopic) {
+    let request = CreateTopicsRequest::default()
+        .with_timeout_ms(5000)
+        .with_topics(vec![topic.clone()])
+        .with_validate_only(only_validates);
     pair.ask(
         Kind::Writes,
         version,
@@ -87,8 +90,7 @@ fn tidy_created(topic: &mut CreatableTopicResult, ids: &mut Ids) {
         ids.learn_topic(&topic.name.0, topic.topic_id);
     }
     topic.topic_id = ids.tidy(topic.topic_id);
-    // Options are compared by whoever describes them.
-    topic.configs = topic.configs.is_some().then(Vec::new);
+    topic.configs.iter_mut().for_each(|configs| configs.sort_by(|one, other| one.name.cmp(&other.name)));
 }
 /// Waits until both know a topic, or that it has gone.
 fn look(pair: &mut Pair, name: &str) {
@@ -146,10 +148,10 @@ fn create(pair: &mut Pair, chance: &mut Chance) {
             .with_assignments(placed(chance))
     } else {
         topic
-            .with_num_partitions(*chance.pick(&[1, 2, 0, -1, -2]))
+            .with_num_partitions(*chance.pick(&[1, 2, 0, -1, -2, 11_000]))
             .with_replication_factor(*chance.pick(&[1, 1, 2, 0, -1]))
     };
-    make(pair, version, topic);
+    make(pair, (version, chance.once_in(6)), topic);
 }
 fn some_configs(chance: &mut Chance) -> Vec<CreatableTopicConfig> {
     let configs = [
@@ -159,8 +161,15 @@ fn some_configs(chance: &mut Chance) -> Vec<CreatableTopicConfig> {
         ("nope", Some("1")),
         ("retention.ms", None),
         ("min.insync.replicas", Some("1")),
+        ("min.insync.replicas", Some(" 2 ")),
+        ("min.cleanable.dirty.ratio", Some("1")),
+        ("preallocate", Some("TRUE")),
+        ("message.format.version", Some("3.0")),
+        ("remote.storage.enable", Some("true")),
+        ("min.compaction.lag.ms", Some("9223372036854775807")),
+        ("max.compaction.lag.ms", Some("1")),
     ];
-    let some = (0..*chance.pick(&[0, 0, 1, 2])).map(|_| {
+    let some = (0..*chance.pick(&[0, 0, 1, 2, 3])).map(|_| {
         let (name, value) = *chance.pick(&configs);
         CreatableTopicConfig::default().with_name(text(name)).with_value(value.map(text))
     });
@@ -189,7 +198,7 @@ fn create_partitions(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::CREATE_PARTITIONS);
     let version = chance.version(min, max);
     let names = ["made-a", "made-b", "missing", "bad name", ""];
-    let mut topics: Vec<CreatePartitionsTopic> = (0..*chance.pick(&[1, 1, 1, 2]))
+    let topics: Vec<CreatePartitionsTopic> = (0..*chance.pick(&[1, 1, 1, 2]))
         .map(|_| {
             let nodes: Option<&[&[i32]]> = *chance.pick::<Option<&[&[i32]]>>(&[
                 None,
@@ -211,9 +220,6 @@ fn create_partitions(pair: &mut Pair, chance: &mut Chance) {
                 .with_assignments(nodes.map(|nodes| nodes.iter().map(assignment).collect()))
         })
         .collect();
-    if topics.iter().filter(|topic| topic.count == 11_000).count() > 1 {
-        topics.pop();
-    }
     let looked_at: Vec<_> = topics.iter().map(|topic| topic.name.0.to_string()).collect();
     let request = CreatePartitionsRequest::default()
         .with_topics(topics)

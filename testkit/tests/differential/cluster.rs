@@ -19,6 +19,7 @@ use millstream_protocol::messages::{
     DescribeLogDirsRequest, DescribeLogDirsResponse, DescribeQuorumRequest, DescribeQuorumResponse,
     InitProducerIdRequest, TopicName, UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
 };
+use std::collections::BTreeSet;
 
 pub(crate) fn table() -> Vec<(ApiKey, Step)> {
     vec![
@@ -116,7 +117,7 @@ fn update_features(pair: &mut Pair, chance: &mut Chance) {
     let version = chance.version(min, max);
     let features =
         ["group.version", "transaction.version", "metadata.version", "eligible.leader.replicas.version", "nope"];
-    let updates = (0..*chance.pick(&[1, 1, 1, 2])).map(|_| {
+    let updates = (0..*chance.pick(&[1, 1, 1, 2, 3, 0])).map(|_| {
         let level = *chance.pick(&[0, 1, 2, 3, 20, 33, 99, -1]);
         let update =
             FeatureUpdateKey::default().with_feature(text(chance.word(&features))).with_max_version_level(level);
@@ -126,7 +127,9 @@ fn update_features(pair: &mut Pair, chance: &mut Chance) {
         update.with_upgrade_type(*chance.pick(&[1, 1, 2, 3, 0, 9]))
     });
     let mut updates: Vec<_> = updates.collect();
-    updates.dedup_by(|one, other| one.feature == other.feature);
+    // In a list without order.
+    let mut seen = BTreeSet::new();
+    updates.retain(|update| seen.insert(update.feature.clone()));
     // Version 0 cannot only look: there a downgrade of nothing is asked for.
     if version == 0 {
         updates.truncate(1);

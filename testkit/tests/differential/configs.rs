@@ -1,12 +1,14 @@
 //! Options: DescribeConfigs, AlterConfigs, IncrementalAlterConfigs, ListConfigResources.
 //!
 //! Not compared: the sentences that document options; values that the launcher gives a real broker in its file; options of groups that
-//! this broker does not serve; loggers that exist, since the launcher's Kafka has none.
+//! this broker does not serve; loggers that exist, since the launcher's Kafka has none; of several wrong options of a broker, a group or a
+//! subscription, which one is told.
 
 use crate::Step;
 use crate::chance::Chance;
 use crate::data::text;
 use crate::pair::{Kind, Pair};
+use crate::telemetry;
 use millstream_protocol::ApiKey;
 use millstream_protocol::messages::alter_configs_request::{AlterConfigsResource, AlterableConfig};
 use millstream_protocol::messages::describe_configs_request::DescribeConfigsResource;
@@ -18,7 +20,6 @@ use millstream_protocol::messages::{
     AlterConfigsRequest, DescribeConfigsRequest, DescribeConfigsResponse, IncrementalAlterConfigsRequest,
     ListConfigResourcesRequest,
 };
-use std::time::Duration;
 
 pub(crate) fn table() -> Vec<(ApiKey, Step)> {
     vec![
@@ -29,9 +30,6 @@ pub(crate) fn table() -> Vec<(ApiKey, Step)> {
         (ApiKey::LIST_CONFIG_RESOURCES, list),
     ]
 }
-
-/// After this a real Kafka goes by subscriptions that were changed.
-const FOLLOWS: Duration = Duration::from_millis(100);
 
 const TOPIC: i8 = 2;
 const BROKER: i8 = 4;
@@ -53,21 +51,21 @@ const RESOURCES: &[(i8, &[&str])] = &[
 type Option_ = (&'static str, &'static [&'static str]);
 
 const OF_TOPICS: &[Option_] = &[
-    ("retention.ms", &["1000000", "-1", "-5", "x", "", "9223372036854775808"]),
+    ("retention.ms", &["1000000", "-1", "-5", "x", "", "9223372036854775808", " 70000\t"]),
     ("retention.bytes", &["-1", "100000000", "-2", "1.5"]),
     ("cleanup.policy", &["delete", "compact", "delete,compact", "shred", "", "delete,delete"]),
     ("compression.type", &["producer", "gzip", "none", "uncompressed", "zip"]),
     ("compression.gzip.level", &["5", "-1", "0", "10"]),
     ("compression.zstd.level", &["3", "23", "x"]),
     ("compression.lz4.level", &["9", "18", "0"]),
-    ("preallocate", &["true", "FALSE", "maybe"]),
+    ("preallocate", &["true", "FALSE", "maybe", " True "]),
     ("min.insync.replicas", &["1", "2", "0"]),
     ("max.message.bytes", &["1000", "0", "-1"]),
     ("segment.bytes", &["1048576", "100", "2000000"]),
     ("segment.ms", &["100000", "0"]),
     ("message.timestamp.type", &["CreateTime", "LogAppendTime", "createtime"]),
     ("message.timestamp.before.max.ms", &["1000", "-1"]),
-    ("min.cleanable.dirty.ratio", &["0.3", "1", "1.1", "-0.1"]),
+    ("min.cleanable.dirty.ratio", &["0.3", "1", "1.1", "-0.1", " 0.50 ", "1e-5"]),
     ("min.compaction.lag.ms", &["10", "-1"]),
     ("max.compaction.lag.ms", &["10", "0", "9223372036854775807"]),
     ("local.retention.ms", &["-2", "-1", "1000", "-3"]),
@@ -79,16 +77,16 @@ const OF_TOPICS: &[Option_] = &[
     ("nope", &["1"]),
 ];
 const OF_BROKERS: &[Option_] = &[
-    ("log.cleaner.threads", &["1", "2", "x"]),
-    ("message.max.bytes", &["2000000", "-1"]),
+    ("log.cleaner.threads", &["1", "2", "x", " 2 "]),
+    ("message.max.bytes", &["2000000", "-1", "\t3000000", "+4000000"]),
     ("broker.id", &["1"]),
     ("node.id", &["2"]),
     ("log.segment.delete.delay.ms", &["10000000", "x"]),
     ("num.io.threads", &["8", "9", "0"]),
     ("background.threads", &["10", "-1"]),
     ("min.insync.replicas", &["1", "2"]),
-    ("log.message.timestamp.type", &["CreateTime", "createtime"]),
-    ("log.cleanup.policy", &["delete", "shred"]),
+    ("log.message.timestamp.type", &["CreateTime", "createtime", " CreateTime "]),
+    ("log.cleanup.policy", &["delete", "shred", " delete , compact "]),
     ("nope", &["1"]),
     ("ssl.keystore.password", &["secret"]),
     ("follower.replication.throttled.rate", &["1000", "0"]),
@@ -97,7 +95,8 @@ const OF_BROKERS: &[Option_] = &[
 const OF_LOGGERS: &[Option_] = &[("nope.Logger", &["INFO", "DEBUG", "FOO"])];
 const OF_METRICS: &[Option_] = &[
     ("metrics", &["org.", "org.a,org.b", "*", ""]),
-    ("interval.ms", &["1000", "1", "3600001", "x", ""]),
+    // Longer than a run, so that nobody may ask again because time went by.
+    ("interval.ms", &["100000", "1", "3600001", "x", ""]),
     ("match", &["client_id=differential", "client_id=(", "foo=1", "", "client_software_version=1.*", "client_id"]),
     ("nope", &["1"]),
 ];
@@ -155,7 +154,7 @@ fn tidy(response: &mut DescribeConfigsResponse) {
 }
 /// What the test gives a real Kafka alone.
 fn is_reals(name: &str) -> bool {
-    crate::REAL_SETTINGS.iter().any(|(setting, _)| setting.strip_prefix("group.") == Some(name))
+    crate::REAL_SETTINGS.iter().any(|(setting, _)| *setting == name || setting.strip_prefix("group.") == Some(name))
 }
 fn tidy_resource(result: &mut DescribeConfigsResult) {
     result.configs.sort_by(|one, other| one.name.cmp(&other.name));
@@ -163,7 +162,8 @@ fn tidy_resource(result: &mut DescribeConfigsResult) {
     result.configs.retain(|option| result.resource_type != GROUP || !is_later(&option.name));
     result.configs.retain(|_| result.resource_type != LOGGER);
     let is_launchers = |name: &str| {
-        ["allow.everyone.if.no.acl.found", "super.users"].contains(&name) || name.starts_with("listener.name.")
+        let of_security = ["allow.everyone.if.no.acl.found", "super.users"].contains(&name);
+        of_security || name.starts_with("listener.name.") || is_reals(name)
     };
     result.configs.retain(|option| result.resource_type != BROKER || !is_launchers(&option.name));
     for option in &mut result.configs {
@@ -186,15 +186,15 @@ fn settle(pair: &mut Pair, kind: i8, name: &str) {
     let request = DescribeConfigsRequest::default().with_resources(vec![resource]).with_include_synonyms(true);
     ask(pair, 4, &request);
     if kind == METRICS {
-        // What clients are to report follows later, and nothing shows it.
-        std::thread::sleep(FOLLOWS);
+        telemetry::settle(pair);
     }
 }
 
-/// An option with values for it. Those after the first are right, since a Kafka tells one of several errors, in an order of its own.
+/// An option with values for it. But for topics, those after the first are right, since a Kafka tells one of several errors, in an order of
+/// its own.
 fn an_option(chance: &mut Chance, kind: i8, at: i32) -> Option_ {
     let (option, values) = *chance.pick(options(kind));
-    (option, if at == 0 { values } else { &values[..1] })
+    (option, if at == 0 || kind == TOPIC { values } else { &values[..1] })
 }
 fn alter_single(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::INCREMENTAL_ALTER_CONFIGS);

@@ -35,6 +35,8 @@ pub(crate) struct Ids {
     pub(crate) log_dir: Option<StrBytes>,
     /// The id of a client that reports metrics, and of what it is to report.
     pub(crate) metrics: Option<(Uuid, i32)>,
+    /// The id of the client that finds out whether subscriptions have changed.
+    pub(crate) watcher: Option<Uuid>,
 }
 
 impl Ids {

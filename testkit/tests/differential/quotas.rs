@@ -3,7 +3,7 @@
 use crate::Step;
 use crate::chance::Chance;
 use crate::data::text;
-use crate::pair::{Kind, Pair};
+use crate::pair::{ADMINISTRATOR, Kind, Pair};
 use millstream_protocol::ApiKey;
 use millstream_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
 use millstream_protocol::messages::describe_client_quotas_request::ComponentData;
@@ -69,7 +69,7 @@ fn alter(pair: &mut Pair, chance: &mut Chance) {
             response.entries.sort_by_key(|entry| format!("{:?}", entry.entity));
         },
     );
-    ask(pair, 1, DescribeClientQuotasRequest::default());
+    ask(pair, ADMINISTRATOR, 1, DescribeClientQuotasRequest::default());
 }
 fn describe(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::DESCRIBE_CLIENT_QUOTAS);
@@ -81,14 +81,12 @@ fn describe(pair: &mut Pair, chance: &mut Chance) {
         ComponentData::default().with_entity_type(entity.entity_type).with_match_type(kind).with_match(name)
     });
     let components = components.collect();
-    ask(
-        pair,
-        version,
-        DescribeClientQuotasRequest::default().with_components(components).with_strict(chance.once_in(2)),
-    );
+    let asker = pair.next_client();
+    let request = DescribeClientQuotasRequest::default().with_components(components).with_strict(chance.once_in(2));
+    ask(pair, asker, version, request);
 }
-fn ask(pair: &mut Pair, version: i16, request: DescribeClientQuotasRequest) {
-    pair.ask(Kind::Reads, version, |_| request.clone(), |response, _| tidy(response));
+fn ask(pair: &mut Pair, asker: usize, version: i16, request: DescribeClientQuotasRequest) {
+    pair.ask_as(asker, Kind::Reads, version, |_| request.clone(), |response, _| tidy(response));
 }
 fn tidy(response: &mut DescribeClientQuotasResponse) {
     for entry in response.entries.iter_mut().flatten() {
