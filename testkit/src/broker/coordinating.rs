@@ -35,7 +35,7 @@ impl Broker {
             return replicas.into_iter().find(|id| self.nodes.is_up(*id)).and_then(|id| self.nodes.find(id));
         };
         let partition = topic.partitions.get(partition_for(key, topic.partitions.len()))?;
-        self.nodes.find(partition.leader?).filter(|node| node.is_up)
+        self.nodes.find(partition.leader?).filter(|node| node.is_up())
     }
     /// Makes an internal topic when somebody first needs its owner, as Kafka does.
     pub(super) fn ensure_internal(&mut self, name: &str) {

@@ -12,6 +12,7 @@ mod groups;
 mod handlers;
 mod java_hash;
 mod java_order;
+mod life;
 mod log;
 mod looking;
 mod nodes;
@@ -35,6 +36,7 @@ mod versions;
 pub(crate) use call::{ConnectionId, ListenerId, Outcome, Peer, Reply};
 pub(crate) use faults::{Action, Answerer, Faults, Reacted, Rule, Scope, Step, When};
 pub(crate) use handlers::all_versions as served_versions;
+pub(crate) use life::{ImpossibleMove, NodeState};
 pub(crate) use log::producers::Aborted;
 pub(crate) use looking::Committed;
 pub(crate) use nodes::{Endpoint, Node, Nodes};
@@ -138,7 +140,7 @@ impl Broker {
     /// Takes a request in: a frame without its size. A connection sends the next one only when this one has its reply.
     pub(crate) fn handle(&mut self, now: Timestamp, peer: &Peer, payload: &Bytes) {
         self.now = self.now.max(now);
-        if self.keep_if_paused(peer, payload) {
+        if self.keep_if_still(peer, payload) {
             return;
         }
         if let Some(outcome) = self.answer(peer, payload) {

@@ -1,6 +1,7 @@
 //! The brokers of the cluster: which there are, where they listen, which are up.
 
 use super::call::ListenerId;
+use super::life::{ImpossibleMove, Move, NodeState};
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ pub(crate) struct Node {
     pub(crate) id: NodeId,
     /// Where it listens, by listener.
     pub(crate) endpoints: Vec<Endpoint>,
-    pub(crate) is_up: bool,
+    pub(crate) state: NodeState,
     /// `broker.rack`.
     pub(crate) rack: Option<StrBytes>,
 }
@@ -34,6 +35,10 @@ impl fmt::Display for Endpoint {
 }
 
 impl Node {
+    /// Whether the controller takes it for alive.
+    pub(crate) fn is_up(&self) -> bool {
+        self.state.is_up()
+    }
     /// The host that clients of a listener are told.
     pub(crate) fn host(&self, listener: ListenerId) -> StrBytes {
         self.endpoints.get(listener.0).map(|endpoint| endpoint.host.clone()).unwrap_or_default()
@@ -54,28 +59,16 @@ pub(crate) struct Nodes {
     controller: Option<NodeId>,
     /// Those that serve, but that Metadata does not name.
     hidden: BTreeSet<NodeId>,
-    /// Those that stand still: up for the others, but they neither answer nor fetch.
-    paused: BTreeSet<NodeId>,
     /// Those that are forgotten, until they start again.
     gone: Vec<Node>,
 }
 
 impl Nodes {
     pub(crate) fn new(nodes: Vec<Node>) -> Self {
-        Self {
-            all: nodes,
-            coordinators: BTreeMap::new(),
-            controller: None,
-            hidden: BTreeSet::new(),
-            paused: BTreeSet::new(),
-            gone: Vec::new(),
-        }
-    }
-    pub(crate) fn len(&self) -> usize {
-        self.all.len()
+        Self { all: nodes, coordinators: BTreeMap::new(), controller: None, hidden: BTreeSet::new(), gone: Vec::new() }
     }
     pub(crate) fn up(&self) -> impl Iterator<Item = &Node> {
-        self.all.iter().filter(|node| node.is_up)
+        self.all.iter().filter(|node| node.is_up())
     }
     pub(crate) fn all(&self) -> &[Node] {
         &self.all
@@ -84,9 +77,9 @@ impl Nodes {
         self.all.iter().find(|node| node.id == id)
     }
     pub(crate) fn is_up(&self, id: NodeId) -> bool {
-        self.find(id).is_some_and(|node| node.is_up)
+        self.find(id).is_some_and(Node::is_up)
     }
-    /// A node has come, or one that was forgotten has started again.
+    /// A node has come.
     pub(crate) fn add(&mut self, node: Node) {
         self.all.push(node);
         self.all.sort_by_key(|node| node.id);
@@ -95,34 +88,38 @@ impl Nodes {
     pub(crate) fn has_met(&self, id: NodeId) -> bool {
         self.all.iter().chain(&self.gone).any(|node| node.id == id)
     }
-    /// Takes a node back that was forgotten, if it was.
-    pub(crate) fn register(&mut self, id: NodeId) {
-        if let Some(at) = self.gone.iter().position(|node| node.id == id) {
-            let node = self.gone.remove(at);
-            self.add(node);
-        }
+    /// The state of a node; one that nobody knows is removed.
+    pub(crate) fn state(&self, id: NodeId) -> NodeState {
+        self.find(id).map_or(NodeState::Removed, |node| node.state)
     }
-    pub(crate) fn set_up(&mut self, id: NodeId, is_up: bool) {
-        if let Some(node) = self.all.iter_mut().find(|node| node.id == id) {
-            node.is_up = is_up;
+    /// Something happens to a node: says whether that changes its state.
+    pub(crate) fn shift(&mut self, id: NodeId, happens: Move) -> Result<bool, ImpossibleMove> {
+        let from = self.state(id);
+        let to = from.after(happens, id)?;
+        if from == to {
+            return Ok(false);
+        }
+        let Some(mut node) = self.take(id) else { return Ok(false) };
+        node.state = to;
+        let place = if to == NodeState::Removed { &mut self.gone } else { &mut self.all };
+        place.push(node);
+        place.sort_by_key(|node| node.id);
+        Ok(true)
+    }
+    fn take(&mut self, id: NodeId) -> Option<Node> {
+        let of = |nodes: &[Node]| nodes.iter().position(|node| node.id == id);
+        match (of(&self.all), of(&self.gone)) {
+            (Some(at), _) => Some(self.all.remove(at)),
+            (None, at) => at.map(|at| self.gone.remove(at)),
         }
     }
     /// Whether it fetches from leaders.
     pub(crate) fn replicates(&self, id: NodeId) -> bool {
-        self.is_up(id) && !self.is_paused(id)
+        self.state(id) == NodeState::Running
     }
-    pub(crate) fn is_paused(&self, id: NodeId) -> bool {
-        self.paused.contains(&id)
-    }
-    /// Lets a node stand still, or go on.
-    pub(crate) fn set_paused(&mut self, id: NodeId, is_paused: bool) {
-        let _was = if is_paused { self.paused.insert(id) } else { self.paused.remove(&id) };
-    }
-    /// Forgets a node that is down; says whether there was one.
-    pub(crate) fn unregister(&mut self, id: NodeId) -> bool {
-        let found = self.all.iter().position(|node| node.id == id && !node.is_up);
-        self.gone.extend(found.map(|at| self.all.remove(at)));
-        found.is_some()
+    /// Whether it neither answers nor fetches.
+    pub(crate) fn stands_still(&self, id: NodeId) -> bool {
+        self.state(id).stands_still()
     }
     /// Those that Metadata names.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &Node> {
@@ -150,13 +147,17 @@ impl Nodes {
     pub(crate) fn chosen_coordinator(&self, key: &str) -> Option<&Node> {
         self.coordinators.get(key).and_then(|id| self.up().find(|node| node.id == *id))
     }
-    /// Nodes that hold replicas of a topic's `index`-th partition, the preferred leader first.
+    /// Nodes that hold replicas of a topic's `index`-th partition, the preferred leader first. As Kafka's placer has it, those that are
+    /// down come last.
     pub(crate) fn replicas(&self, seed: &str, index: usize, factor: usize) -> Vec<NodeId> {
         let start = hash(seed).wrapping_add(index);
-        (0..factor.min(self.len()))
-            .filter_map(|step| self.all.get(start.wrapping_add(step) % self.len()))
-            .map(|node| node.id)
-            .collect()
+        let of = |is_up: bool| {
+            let nodes: Vec<NodeId> = self.all.iter().filter(|node| node.is_up() == is_up).map(|node| node.id).collect();
+            let first = start.checked_rem(nodes.len()).unwrap_or(0);
+            let last = nodes[..first].to_vec();
+            nodes.into_iter().skip(first).chain(last)
+        };
+        of(true).chain(of(false)).take(factor).collect()
     }
 }
 

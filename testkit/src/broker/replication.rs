@@ -67,24 +67,6 @@ impl Broker {
             }
         });
     }
-    /// A node stands still: its followers fetch nothing. When its session with the controller is over, others lead what it led.
-    pub(crate) fn stall_node(&mut self, node: NodeId) {
-        self.nodes.set_paused(node, true);
-        self.timers.arm(TimerKey::Session(node), Some(self.now + self.settings.broker_session_timeout));
-    }
-    /// It goes on.
-    pub(crate) fn end_stall(&mut self, node: NodeId) {
-        self.timers.arm(TimerKey::Session(node), None);
-        self.nodes.set_paused(node, false);
-        self.nodes.set_up(node, true);
-        self.gain_node();
-    }
-    /// A stalled node's session is over (`broker.session.timeout.ms`).
-    pub(crate) fn handle_session_time(&mut self, node: NodeId) {
-        self.nodes.set_up(node, false);
-        self.lose_node(node);
-        self.wake_all_fetches();
-    }
     /// Lets a follower of a partition fall behind from here on, or lets it fetch again. Says whether there is such a replica.
     pub(crate) fn hold_replica(&mut self, topic: &str, partition: i32, replica: NodeId, holds: bool) -> bool {
         self.change_replica(topic, partition, |partition, _| partition.hold(replica, holds))

@@ -1,5 +1,6 @@
 //! What the control port shows of the cluster.
 
+use super::life::NodeState;
 use super::nodes::Node;
 use super::{Broker, topics};
 use millstream_protocol::NodeId;
@@ -12,9 +13,9 @@ impl Broker {
     pub(crate) fn controller(&self) -> Option<NodeId> {
         self.nodes.controller().map(|node| node.id)
     }
-    /// Each node, and whether it is up, hidden, standing still.
-    pub(crate) fn node_states(&self) -> impl Iterator<Item = (NodeId, bool, bool, bool)> {
-        let state = |node: &Node| (node.id, node.is_up, self.nodes.is_hidden(node.id), self.nodes.is_paused(node.id));
+    /// Each node, its state, and whether it is hidden.
+    pub(crate) fn node_states(&self) -> impl Iterator<Item = (NodeId, NodeState, bool)> {
+        let state = |node: &Node| (node.id, node.state, self.nodes.is_hidden(node.id));
         self.nodes.all().iter().map(state)
     }
     pub(crate) fn topic_names(&self) -> Vec<String> {

@@ -2,8 +2,10 @@
 
 use super::Broker;
 use super::call::{Outcome, Peer};
+use super::life::{ImpossibleMove, Move};
 use super::nodes::Node;
 use super::pushed::PushedLeader;
+use super::timers::TimerKey;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
 
@@ -17,26 +19,62 @@ impl Broker {
         self.security.credentials.add_user(name, password);
     }
     /// Takes a node down: others lead what it led.
-    pub(crate) fn crash(&mut self, node: NodeId) {
-        self.nodes.set_up(node, false);
-        self.lose_node(node);
-        self.wake_all_fetches();
+    pub(crate) fn crash(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
+        if self.nodes.shift(node, Move::Crash)? {
+            // A pause does not outlive the process.
+            self.timers.arm(TimerKey::Session(node), None);
+            self.forget_waiting_at(node);
+            self.fail_over(node);
+        }
+        Ok(())
+    }
+    /// Brings a node back: it follows, or leads what nobody leads.
+    pub(crate) fn restart(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
+        if self.nodes.shift(node, Move::Restart)? {
+            self.go_on(node);
+            self.wake_all_fetches();
+        }
+        Ok(())
+    }
+    /// Lets a node stand still: it serves nothing, answers nothing and fetches nothing. When its session with the controller is over
+    /// (`broker.session.timeout.ms`), others lead what it led.
+    pub(crate) fn pause(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
+        if self.nodes.shift(node, Move::Pause)? {
+            self.timers.arm(TimerKey::Session(node), Some(self.now + self.settings.broker_session_timeout));
+        }
+        Ok(())
+    }
+    /// Lets it move on, with what came meanwhile.
+    pub(crate) fn resume(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
+        if self.nodes.shift(node, Move::Resume)? {
+            self.timers.arm(TimerKey::Session(node), None);
+            self.go_on(node);
+        }
+        Ok(())
+    }
+    /// The session of a node that stands still is over.
+    pub(crate) fn handle_session_time(&mut self, node: NodeId) {
+        if self.nodes.shift(node, Move::EndSession) == Ok(true) {
+            self.fail_over(node);
+        }
     }
     /// A node has come: it holds nothing yet.
     pub(crate) fn add_node(&mut self, node: Node) {
+        let id = node.id;
         self.nodes.add(node);
-        self.gain_node();
+        self.go_on(id);
     }
     /// Forgets a node that is down.
-    pub(crate) fn forget_node(&mut self, node: NodeId) {
-        self.nodes.unregister(node);
+    pub(crate) fn forget_node(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
+        self.nodes.shift(node, Move::Forget).map(drop)
     }
-    /// Brings a node back: it follows, or leads what nobody leads.
-    pub(crate) fn restart(&mut self, node: NodeId) {
-        self.nodes.register(node);
-        self.nodes.set_up(node, true);
-        self.gain_node();
+    fn fail_over(&mut self, node: NodeId) {
+        self.lose_node(node);
         self.wake_all_fetches();
+    }
+    fn go_on(&mut self, node: NodeId) {
+        self.gain_node();
+        self.let_node_go_on(node);
     }
     /// Ends a connection instead of answering it.
     pub(crate) fn end_connection(&mut self, peer: &Peer) {

@@ -43,6 +43,7 @@ impl TestCluster {
     pub fn remove_broker(&self, node: impl Into<NodeId>) {
         let node = self.known(node.into());
         self.crash(node);
-        self.with_broker(|broker| broker.forget_node(node));
+        let forgotten = self.with_broker(|broker| broker.forget_node(node));
+        forgotten.unwrap_or_else(|error| panic!("{error}"));
     }
 }

@@ -47,6 +47,7 @@ pub use tls::{ClientCertificate, ClusterTls, TlsFiles};
 use crate::broker::Broker;
 #[cfg(feature = "client")]
 use crate::network::memory::MemoryRuntime;
+use clock::{Clock, TooFar};
 #[cfg(feature = "client")]
 use millstream_client::{Client, ClientSource};
 use millstream_protocol::TopicName;
@@ -232,18 +233,33 @@ impl TestCluster {
     /// wait by theirs. In memory it is the one clock of the test's runtime: if it is paused, no
     /// time is spent.
     ///
+    /// # Panics
+    ///
+    /// When it would be more than a hundred years ahead in all.
+    ///
     /// # Cancel safety
     ///
     /// Dropped early, time may have moved on or not.
     pub async fn advance(&self, by: Duration) {
         match self.host.place() {
-            Place::OwnThread => self.shared.advance(by),
-            Place::Caller => pass(by).await,
+            Place::OwnThread => self.advance_brokers(by),
+            Place::Caller => {
+                Clock::check(by).unwrap_or_else(|error| panic!("{error}"));
+                pass(by).await;
+            }
         }
     }
     /// Moves the brokers' clock alone on, from code that is not async.
+    ///
+    /// # Panics
+    ///
+    /// When it would be more than a hundred years ahead in all.
     pub fn advance_brokers(&self, by: Duration) {
-        self.shared.advance(by);
+        self.try_advance_brokers(by).unwrap_or_else(|error| panic!("{error}"));
+    }
+    /// The same, or says that it is too far.
+    pub(crate) fn try_advance_brokers(&self, by: Duration) -> Result<(), TooFar> {
+        self.shared.advance(by)
     }
     /// Looks at the brokers; nobody who waits is woken by that.
     #[cfg(feature = "server")]

@@ -3,7 +3,7 @@
 #[cfg(feature = "client")]
 use super::node::memory_address;
 use super::{TestClusterBuilder, listening};
-use crate::broker::{Endpoint, Node};
+use crate::broker::{Endpoint, Node, NodeState};
 use millstream_protocol::NodeId;
 use millstream_protocol::messages::StrBytes;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -138,7 +138,7 @@ pub(super) fn bootstrap(nodes: &[Node], listener: usize) -> String {
 pub(super) fn node_at(id: NodeId, addresses: &[SocketAddr]) -> Node {
     let endpoint =
         |address: &SocketAddr| Endpoint { host: StrBytes::from_string(address.ip().to_string()), port: address.port() };
-    Node { id, endpoints: addresses.iter().map(endpoint).collect(), is_up: true, rack: None }
+    Node { id, endpoints: addresses.iter().map(endpoint).collect(), state: NodeState::Running, rack: None }
 }
 /// The brokers as they are told of each other, the first by this id.
 pub(super) fn describe(first: NodeId, endpoints: Vec<Vec<Endpoint>>, racks: &[String]) -> Vec<Node> {
@@ -146,7 +146,7 @@ pub(super) fn describe(first: NodeId, endpoints: Vec<Vec<Endpoint>>, racks: &[St
     let node = |(id, endpoints): (i32, Vec<Endpoint>)| Node {
         id: NodeId::new(id),
         endpoints,
-        is_up: true,
+        state: NodeState::Running,
         rack: racks.next().map(|rack| StrBytes::from_string(rack.clone())),
     };
     (first.get()..).zip(endpoints).map(node).collect()

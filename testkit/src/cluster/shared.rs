@@ -1,6 +1,6 @@
 //! What all tasks of a cluster share: the broker under one lock, held for one request at a time, and who awaits a reply.
 
-use super::clock::Clock;
+use super::clock::{Clock, TooFar};
 use super::panics::Panics;
 use crate::broker::{Broker, ConnectionId, Outcome, Peer};
 use crate::network::Links;
@@ -78,11 +78,12 @@ impl Shared {
         self.clock.now()
     }
     /// Moves the brokers' clock on, and lets them do what is due then.
-    pub(super) fn advance(&self, by: Duration) {
-        self.clock.advance(by);
+    pub(super) fn advance(&self, by: Duration) -> Result<(), TooFar> {
+        self.clock.advance(by)?;
         self.handle_time();
         // Whoever waits for the deadline measures again.
         self.deadline.send_modify(|_| {});
+        Ok(())
     }
     /// Registers a connection. It has one request open at a time, so that its queue holds one reply.
     pub(super) fn connect(&self) -> (ConnectionId, mpsc::Receiver<Outcome>) {

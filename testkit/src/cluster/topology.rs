@@ -1,6 +1,8 @@
 //! Nodes that go, stand still and come back; leaders, coordinators and controllers that move; topics made anew; disks that fail.
 
 use super::TestCluster;
+use super::listening::why;
+use crate::broker::ImpossibleMove;
 use millstream_protocol::{NodeId, Offset, TopicPartition};
 
 impl TestCluster {
@@ -12,23 +14,23 @@ impl TestCluster {
     pub fn crash(&self, node: impl Into<NodeId>) {
         let node = node.into();
         self.nodes().crash(node);
-        self.with_broker(|broker| broker.crash(node));
+        let crashed = self.with_broker(|broker| broker.crash(node));
+        crashed.unwrap_or_else(|error| panic!("{error}"));
     }
     /// Brings it back, with its data, at the same address.
     ///
     /// # Panics
     ///
-    /// When there is no such broker, or another program has taken its port meanwhile.
+    /// When there is no such broker, when it is paused, or when another program has taken its port meanwhile.
     pub fn restart(&self, node: impl Into<NodeId>) {
         let node = node.into();
-        let listens = self.try_restart(node);
-        assert!(listens.is_ok(), "node {node} cannot listen again: {listens:?}");
+        self.try_restart(node).unwrap_or_else(|reason| panic!("{reason}"));
     }
     /// The same, for a broker that there is.
-    pub(crate) fn try_restart(&self, node: NodeId) -> std::io::Result<()> {
-        self.nodes().restart(node, &self.shared)?;
-        self.with_broker(|broker| broker.restart(node));
-        Ok(())
+    pub(crate) fn try_restart(&self, node: NodeId) -> Result<(), String> {
+        let listens = self.nodes().restart(node, &self.shared);
+        listens.map_err(|error| format!("broker {node} cannot listen again: {}", why(&error)))?;
+        self.with_broker(|broker| broker.restart(node)).map_err(|error| error.to_string())
     }
     /// Lets another broker lead, in a new leader epoch.
     ///
@@ -113,23 +115,31 @@ impl TestCluster {
         assert!(done, "there is no {partition}");
     }
     /// Lets a broker stand still, as under a debugger or a stop signal: connections stay open, nothing is read as a request or answered.
-    /// After `broker.session.timeout.ms` (9 s) others lead what it led.
+    /// After `broker.session.timeout.ms` (9 s) others lead what it led. A crash ends it.
     ///
     /// # Panics
     ///
-    /// When there is no such broker.
+    /// When there is no such broker, or it is down.
     pub fn pause(&self, node: impl Into<NodeId>) {
         let node = self.known(node.into());
-        self.with_broker(|broker| broker.pause(node));
+        self.try_pause(node).unwrap_or_else(|error| panic!("{error}"));
+    }
+    /// The same, for a broker that there is.
+    pub(crate) fn try_pause(&self, node: NodeId) -> Result<(), ImpossibleMove> {
+        self.with_broker(|broker| broker.pause(node))
     }
     /// Lets it move on, with what came meanwhile.
     ///
     /// # Panics
     ///
-    /// When there is no such broker.
+    /// When there is no such broker, or it is down.
     pub fn resume(&self, node: impl Into<NodeId>) {
         let node = self.known(node.into());
-        self.with_broker(|broker| broker.resume(node));
+        self.try_resume(node).unwrap_or_else(|error| panic!("{error}"));
+    }
+    /// The same, for a broker that there is.
+    pub(crate) fn try_resume(&self, node: NodeId) -> Result<(), ImpossibleMove> {
+        self.with_broker(|broker| broker.resume(node))
     }
     /// Leaves a broker out of what Metadata names. It goes on serving those who know it.
     ///

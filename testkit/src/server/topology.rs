@@ -15,9 +15,9 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Method::POST, "/brokers", add_broker),
         Route::new(Method::DELETE, "/brokers/{id}", |asked| act(asked, TestCluster::remove_broker)),
         Route::new(Method::POST, "/brokers/{id}/crash", |asked| act(asked, TestCluster::crash)),
-        Route::new(Method::POST, "/brokers/{id}/restart", restart),
-        Route::new(Method::POST, "/brokers/{id}/pause", |asked| act(asked, TestCluster::pause)),
-        Route::new(Method::POST, "/brokers/{id}/resume", |asked| act(asked, TestCluster::resume)),
+        Route::new(Method::POST, "/brokers/{id}/restart", |asked| try_act(asked, TestCluster::try_restart)),
+        Route::new(Method::POST, "/brokers/{id}/pause", |asked| try_act(asked, TestCluster::try_pause)),
+        Route::new(Method::POST, "/brokers/{id}/resume", |asked| try_act(asked, TestCluster::try_resume)),
         Route::new(Method::POST, "/brokers/{id}/hide", |asked| act(asked, TestCluster::hide)),
         Route::new(Method::POST, "/brokers/{id}/show", |asked| act(asked, TestCluster::show)),
         Route::new(Method::POST, "/topology/leader", move_leader),
@@ -45,7 +45,8 @@ fn known(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
 /// A broker that is there and up.
 fn up(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
     let node = known(asked, id)?;
-    let is_up = asked.cluster.look(|broker| broker.node_states().any(|(known, is_up, ..)| known == node && is_up));
+    let is_up =
+        asked.cluster.look(|broker| broker.node_states().any(|(known, state, _)| known == node && state.is_up()));
     let down = || Refusal::conflict(format!("broker {id} is down; POST /brokers/{id}/restart brings it back"));
     if is_up { Ok(node) } else { Err(down()) }
 }
@@ -67,11 +68,9 @@ fn act(asked: &Asked<'_>, act: fn(&TestCluster, NodeId)) -> Result<Answer, Refus
     act(asked.cluster, node_in_path(asked)?);
     Ok(Answer::Nothing)
 }
-fn restart(asked: &Asked<'_>) -> Result<Answer, Refusal> {
-    let node = node_in_path(asked)?;
-    asked.cluster.try_restart(node).map_err(|error| {
-        Refusal::conflict(format!("broker {node} cannot listen again: {}", crate::cluster::why_not_listening(&error)))
-    })?;
+/// The same, where the broker's state may forbid it.
+fn try_act<E: ToString>(asked: &Asked<'_>, act: fn(&TestCluster, NodeId) -> Result<(), E>) -> Result<Answer, Refusal> {
+    act(asked.cluster, node_in_path(asked)?).map_err(Refusal::conflict)?;
     Ok(Answer::Nothing)
 }
 fn move_leader(asked: &Asked<'_>) -> Result<Answer, Refusal> {

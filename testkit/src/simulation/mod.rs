@@ -257,5 +257,5 @@ impl SimulatedProcess {
 
 fn node(id: NodeId) -> Node {
     let endpoint = Endpoint { host: StrBytes::from_string(host_of(id)), port: PORT };
-    Node { id, endpoints: vec![endpoint], is_up: true, rack: None }
+    Node { id, endpoints: vec![endpoint], state: crate::broker::NodeState::Running, rack: None }
 }

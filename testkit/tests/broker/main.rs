@@ -12,6 +12,7 @@ mod faults;
 mod fetching;
 mod groups;
 mod hostile;
+mod life;
 mod looking;
 mod offsets;
 mod producing;

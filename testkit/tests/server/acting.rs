@@ -109,3 +109,14 @@ async fn time_moves_on_by_a_hundred_years_at_most() {
     let after = controlled.json("GET", "/", None)["time_ms"].as_i64().unwrap();
     assert!(after - before < 3_600_000);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crashed_broker_is_not_paused() {
+    let controlled = Controlled::start().await;
+    controlled.json("POST", "/brokers/2/crash", None);
+    for path in ["/brokers/2/pause", "/brokers/2/resume"] {
+        let (status, answer) = controlled.ask("POST", path, None);
+        assert!(status == 409 && answer.contains("broker 2 is crashed and cannot become"), "{answer}");
+    }
+    assert_eq!(controlled.json("GET", "/", None)["brokers"][1]["is_up"], false);
+}

@@ -64,7 +64,7 @@ impl Broker {
     }
     /// Sends an answer, once its node moves.
     pub(super) fn send(&mut self, node: NodeId, reply: Reply) {
-        if self.nodes.is_paused(node) {
+        if self.nodes.stands_still(node) {
             self.faults.waiting.push((node, Waiting::Answer(reply)));
             return;
         }

@@ -107,14 +107,8 @@ impl Broker {
         self.faults.remove(rule);
         self.faults.parked.remove(&rule).into_iter().flatten().for_each(|held| self.let_go(held));
     }
-    /// Lets a node stand still: it serves nothing, answers nothing and fetches nothing. When its session with the controller is over,
-    /// others take its place.
-    pub(crate) fn pause(&mut self, node: NodeId) {
-        self.stall_node(node);
-    }
-    /// Lets it move on, with what came meanwhile.
-    pub(crate) fn resume(&mut self, node: NodeId) {
-        self.end_stall(node);
+    /// Serves and sends what came to a node while it stood still.
+    pub(crate) fn let_node_go_on(&mut self, node: NodeId) {
         let (mine, others) = std::mem::take(&mut self.faults.waiting).into_iter().partition(|(at, _)| *at == node);
         self.faults.waiting = others;
         for (_, waiting) in mine {
@@ -124,12 +118,16 @@ impl Broker {
             }
         }
     }
+    /// Forgets what came to a node while it stood still, and died.
+    pub(crate) fn forget_waiting_at(&mut self, node: NodeId) {
+        self.faults.waiting.retain(|(at, _)| *at != node);
+    }
     /// Keeps a request if its node stands still; says whether it did.
-    pub(crate) fn keep_if_paused(&mut self, peer: &Peer, payload: &Bytes) -> bool {
-        let is_paused = self.nodes.is_paused(peer.node);
-        if is_paused {
+    pub(crate) fn keep_if_still(&mut self, peer: &Peer, payload: &Bytes) -> bool {
+        let is_still = self.nodes.stands_still(peer.node);
+        if is_still {
             self.faults.waiting.push((peer.node, Waiting::Request(peer.clone(), payload.clone())));
         }
-        is_paused
+        is_still
     }
 }

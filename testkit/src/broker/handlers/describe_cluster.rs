@@ -24,13 +24,13 @@ impl Handler for DescribeCluster {
             let refused = Self::refuse(&request, code).with_endpoint_type(BROKERS);
             return Answer::Reply(refused.with_error_message(Some(StrBytes::from_string(reason))));
         }
-        let shown = broker.nodes.all().iter().filter(|node| node.is_up || request.include_fenced_brokers);
+        let shown = broker.nodes.all().iter().filter(|node| node.is_up() || request.include_fenced_brokers);
         let brokers = shown.map(|node| {
             DescribeClusterBroker::default()
                 .with_broker_id(BrokerId(node.id.get()))
                 .with_host(node.host(call.listener))
                 .with_port(node.port(call.listener))
-                .with_is_fenced(!node.is_up)
+                .with_is_fenced(!node.is_up())
         });
         Answer::Reply(
             DescribeClusterResponse::default()

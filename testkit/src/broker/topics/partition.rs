@@ -68,6 +68,8 @@ impl Partition {
     pub(crate) fn new(replicas: Vec<NodeId>, nodes: &Nodes) -> Self {
         let isr: Vec<NodeId> = replicas.iter().copied().filter(|id| nodes.is_up(*id)).collect();
         let leader = isr.first().copied();
+        // Where nobody is up, all have all that there is: whoever comes first may lead.
+        let elr = if leader.is_none() { replicas.clone() } else { Vec::new() };
         let mut log = Log::default();
         log.begin_epoch(0);
         Self {
@@ -77,7 +79,7 @@ impl Partition {
             copies: replicas.iter().map(|id| (*id, Copy::default())).collect(),
             replicas,
             isr,
-            elr: Vec::new(),
+            elr,
             reassignment: None,
             log,
             epoch_start: 0,
@@ -131,6 +133,7 @@ impl Partition {
     /// Lets followers fetch, as far as they may, and moves the high watermark. Says whether anything changed that somebody may wait for.
     pub(crate) fn replicate(&mut self, now: Timestamp, nodes: &Nodes, min_isr: usize) -> bool {
         let Some(leader) = self.leader else { return false };
+        self.forget_eligible(min_isr);
         let end = self.log.end();
         for (id, copy) in self.copies.iter_mut().filter(|(id, _)| **id != leader) {
             if nodes.replicates(*id) && !copy.is_held {

@@ -152,7 +152,7 @@ impl Network {
         };
         machine.is_down = true;
         self.connections_at(node).into_iter().for_each(|id| self.reset(id));
-        self.broker.crash(node);
+        let _ = self.broker.crash(node);
         self.events.add(now + lasts, Event::Restart(node));
         self.flush(now);
         true
@@ -161,7 +161,7 @@ impl Network {
         if let Some(machine) = self.machines.get_mut(&node) {
             machine.is_down = false;
         }
-        self.broker.restart(node);
+        let _ = self.broker.restart(node);
         self.flush(now);
     }
     pub(super) fn pause(&mut self, now: Duration, node: NodeId, lasts: Duration) -> bool {
