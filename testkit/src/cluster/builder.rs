@@ -149,7 +149,7 @@ impl TestClusterBuilder {
         let bootstraps = bootstraps.collect();
         let ids: Vec<NodeId> = described.iter().map(|node| node.id).collect();
         let (topics, users) = (self.topics.clone(), self.users.clone());
-        let recipe = Recipe { settings, nodes: described, seed, topics, users };
+        let recipe = Recipe { settings, nodes: described, places: self.places.clone(), seed, topics, users };
         let broker = recipe.broker(clock.now());
         let links = Links::new(ids.iter().copied());
         let shared = Arc::new(Shared::new(broker, clock, links, seed));

@@ -1,13 +1,13 @@
 //! Brokers that join a running cluster, and that leave it for good.
 
 use super::TestCluster;
-use super::places::node_at;
+use crate::broker::{Node, NodeState};
 use millstream_protocol::NodeId;
-use std::io;
 
 impl TestCluster {
     /// Adds a broker to the running cluster, and says which: clients hear of it by Metadata. It holds no replicas before topics are made, leaders
-    /// moved or replicas assigned to it. [`reset`](Self::reset) takes it away again.
+    /// moved or replicas assigned to it. It listens where the others do: at [`host`](super::TestClusterBuilder::host), on the ports after theirs
+    /// if they [follow one](super::TestClusterBuilder::port), and clients are [told](super::TestClusterBuilder::advertise) of it as of them. [`reset`](Self::reset) takes it away again.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -23,15 +23,15 @@ impl TestCluster {
     ///
     /// # Panics
     ///
-    /// When loopback has no free port.
+    /// When there is no free port where the cluster listens.
     pub fn add_broker(&self) -> NodeId {
         let added = self.try_add_broker();
         added.unwrap_or_else(|error| panic!("no broker can be added: {error}"))
     }
     /// The same, where there may be no room.
-    pub(crate) fn try_add_broker(&self) -> io::Result<NodeId> {
-        let (id, addresses) = self.nodes().add_broker(&self.shared)?;
-        self.with_broker(|broker| broker.add_node(node_at(id, &addresses)));
+    pub(crate) fn try_add_broker(&self) -> Result<NodeId, String> {
+        let (id, endpoints) = self.nodes().add_broker(&self.recipe.places, &self.shared)?;
+        self.with_broker(|broker| broker.add_node(Node { id, endpoints, state: NodeState::Running, rack: None }));
         Ok(id)
     }
     /// Takes a broker out of the cluster: it goes down, and nobody knows it any more, as after UnregisterBroker. What it had replicas of is

@@ -1,8 +1,10 @@
 //! The listening side of each broker.
 
 use super::door::Door;
+use super::places::{Places, addresses};
 use super::shared::Shared;
 use super::thread::{Host, Place};
+use crate::broker::Endpoint;
 #[cfg(feature = "client")]
 use crate::network::memory::{MemoryListener, MemoryNetwork};
 use millstream_protocol::NodeId;
@@ -157,32 +159,61 @@ impl Nodes {
         });
         Ok(Running { stop, ended, task: task.abort_handle(), place: self.place })
     }
-    /// Lets one more broker listen, wherever there is room; says what its id is and where it listens.
-    pub(super) fn add_broker(&mut self, shared: &Arc<Shared>) -> io::Result<(NodeId, Vec<SocketAddr>)> {
-        let id = self.by_id.last_key_value().map_or(1, |(id, _)| id.get() + 1);
-        let (id, doors) = (NodeId::new(id), self.doors.clone());
+    /// Lets one more broker listen, at all of its listeners or at none; says what its id is and where clients find it.
+    pub(super) fn add_broker(
+        &mut self,
+        places: &Places,
+        shared: &Arc<Shared>,
+    ) -> Result<(NodeId, Vec<Endpoint>), String> {
+        let id = self.by_id.last_key_value().map_or(1, |(id, _)| id.get().saturating_add(1));
+        let (id, others) = (NodeId::new(id), self.by_id.len());
+        let sockets = match self.place {
+            Place::OwnThread => places.listen_after(others, self.doors.len())?,
+            Place::Caller => Vec::new(),
+        };
+        let addresses = match self.place {
+            Place::OwnThread => addresses(std::slice::from_ref(&sockets))?.into_iter().flatten().collect(),
+            Place::Caller => places.in_memory_at(id, self.doors.len())?,
+        };
+        let endpoints = places.told_after(others, &addresses)?;
         shared.links().add(id);
-        for (at, door) in doors.into_iter().enumerate() {
-            match self.place {
-                Place::OwnThread => {
-                    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
-                    self.add(id, door, listener, shared)?;
-                }
-                #[cfg(feature = "client")]
-                Place::Caller => self.add_in_memory(id, door, memory_address(id, at)?, shared)?,
-                #[cfg(not(feature = "client"))]
-                Place::Caller => return Err(io::Error::other(format!("listener {at} of {id} has no network"))),
+        self.open(id, sockets, &addresses, shared).map_err(|error| {
+            self.end(id);
+            format!("node {id} does not listen: {error}")
+        })?;
+        Ok((id, endpoints))
+    }
+    fn open(
+        &mut self,
+        id: NodeId,
+        sockets: Vec<std::net::TcpListener>,
+        addresses: &[SocketAddr],
+        shared: &Arc<Shared>,
+    ) -> io::Result<()> {
+        for (door, socket) in self.doors.clone().into_iter().zip(sockets) {
+            self.add(id, door, socket, shared)?;
+        }
+        #[cfg(feature = "client")]
+        if self.place == Place::Caller {
+            for (door, address) in self.doors.clone().into_iter().zip(addresses) {
+                self.add_in_memory(id, door, *address, shared)?;
             }
         }
-        Ok((id, self.find(id).iter().map(|listening| listening.address).collect()))
+        #[cfg(not(feature = "client"))]
+        let _: &[SocketAddr] = addresses;
+        Ok(())
+    }
+    /// Ends a broker for good, if it has begun.
+    fn end(&mut self, id: NodeId) {
+        if self.by_id.contains_key(&id) {
+            self.crash(id);
+            self.by_id.remove(&id);
+        }
     }
     /// Ends all brokers but these, for good.
     pub(super) fn keep(&mut self, ids: &[NodeId]) {
         let others: Vec<NodeId> = self.by_id.keys().copied().filter(|id| !ids.contains(id)).collect();
-        for id in others {
-            self.crash(id);
-            self.by_id.remove(&id);
-        }
+        others.into_iter().for_each(|id| self.end(id));
     }
     /// Ends a broker's listeners and their connections.
     pub(super) fn crash(&mut self, id: NodeId) {

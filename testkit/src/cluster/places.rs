@@ -78,14 +78,33 @@ impl Places {
         if self.brokers == 0 {
             return Err(NO_BROKERS.to_owned());
         }
-        let of_broker = |id| (0..listeners).map(|listener| memory_address(id, listener)).collect();
         let ids = (first.get()..).map(NodeId::new).take(self.brokers);
-        ids.map(of_broker).collect::<Result<_, std::io::Error>>().map_err(|error| error.to_string())
+        ids.map(|id| self.in_memory_at(id, listeners)).collect()
+    }
+    /// Where one broker is.
+    #[cfg(feature = "client")]
+    #[expect(clippy::unused_self, reason = "without clients it cannot be anywhere, and says so by the same name")]
+    pub(super) fn in_memory_at(&self, id: NodeId, listeners: usize) -> Result<Vec<SocketAddr>, String> {
+        let each = (0..listeners).map(|listener| memory_address(id, listener));
+        each.collect::<Result<_, std::io::Error>>().map_err(|error| error.to_string())
+    }
+    #[cfg(not(feature = "client"))]
+    pub(super) fn in_memory(&self, first: NodeId, listeners: usize) -> Result<Vec<Vec<SocketAddr>>, String> {
+        self.in_memory_at(first, listeners).map(|addresses| vec![addresses])
     }
     #[cfg(not(feature = "client"))]
     #[expect(clippy::unused_self, reason = "with clients it has something to do")]
-    pub(super) fn in_memory(&self, _first: NodeId, _listeners: usize) -> Result<Vec<Vec<SocketAddr>>, String> {
+    pub(super) fn in_memory_at(&self, _id: NodeId, _listeners: usize) -> Result<Vec<SocketAddr>, String> {
         Err("millstream-testkit was built without its feature `client`, which clusters in memory need".to_owned())
+    }
+    /// Where one more broker listens, which comes after so many others.
+    pub(super) fn listen_after(&self, others: usize, listeners: usize) -> Result<Vec<TcpListener>, String> {
+        (0..listeners).map(|at| self.listen_at(others * listeners + at)).collect()
+    }
+    /// What clients are told of it.
+    pub(super) fn told_after(&self, others: usize, addresses: &[SocketAddr]) -> Result<Vec<Endpoint>, String> {
+        let each = addresses.iter().enumerate();
+        each.map(|(at, address)| self.told_at(others * addresses.len() + at, *address)).collect()
     }
     /// What clients are told of each.
     pub(super) fn told(&self, addresses: &[Vec<SocketAddr>]) -> Result<Vec<Vec<Endpoint>>, String> {
@@ -133,12 +152,6 @@ pub(super) fn addresses(sockets: &[Vec<TcpListener>]) -> Result<Vec<Vec<SocketAd
 pub(super) fn bootstrap(nodes: &[Node], listener: usize) -> String {
     let at = nodes.iter().filter_map(|node| node.endpoints.get(listener));
     at.map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-/// A broker that listens at these addresses.
-pub(super) fn node_at(id: NodeId, addresses: &[SocketAddr]) -> Node {
-    let endpoint =
-        |address: &SocketAddr| Endpoint { host: StrBytes::from_string(address.ip().to_string()), port: address.port() };
-    Node { id, endpoints: addresses.iter().map(endpoint).collect(), state: NodeState::Running, rack: None }
 }
 /// The brokers as they are told of each other, the first by this id.
 pub(super) fn describe(first: NodeId, endpoints: Vec<Vec<Endpoint>>, racks: &[String]) -> Vec<Node> {

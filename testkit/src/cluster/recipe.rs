@@ -1,6 +1,7 @@
 //! What a cluster is made of when it begins, and when it begins anew.
 
 use super::TestCluster;
+use super::places::Places;
 use crate::broker::{Broker, Node, Settings};
 use millstream_protocol::Timestamp;
 use std::io;
@@ -10,6 +11,7 @@ use std::io;
 pub(super) struct Recipe {
     pub(super) settings: Settings,
     pub(super) nodes: Vec<Node>,
+    pub(super) places: Places,
     pub(super) seed: u64,
     pub(super) topics: Vec<(String, usize)>,
     pub(super) users: Vec<(String, String)>,

@@ -3,7 +3,8 @@
 use crate::client::{Connection, batch, produce, produced, write};
 use millstream_protocol::messages::{MetadataRequest, ProduceRequest};
 use millstream_protocol::record::Stamp;
-use millstream_testkit::TestCluster;
+use millstream_testkit::{SecurityProtocol, TestCluster};
+use std::net::{Ipv4Addr, TcpListener};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -106,4 +107,49 @@ async fn a_topic_is_laid_out_over_brokers_that_are_up() {
     let response = Connection::to(&cluster, 0).call(12, &MetadataRequest::default().with_topics(None));
     let leaders: Vec<i32> = response.topics[0].partitions.iter().map(|partition| partition.leader_id.0).collect();
     assert!(leaders.iter().all(|leader| matches!(leader, 1 | 3)), "{leaders:?}");
+}
+
+// It listened at 127.0.0.1, wherever the others did.
+#[tokio::test]
+async fn a_broker_that_joins_listens_where_the_others_do() {
+    let host = Ipv4Addr::new(127, 0, 0, 2);
+    let cluster = TestCluster::builder().host(host.into()).start().await;
+    cluster.add_broker();
+    let told = brokers(&mut Connection::to(&cluster, 0));
+    assert!(told.iter().all(|(host, _)| host == "127.0.0.2"), "{told:?}");
+    assert_eq!(brokers(&mut Connection::at(&format!("{}:{}", told[1].0, told[1].1))), told);
+}
+
+// The first listener stayed, of a broker that nobody knew of.
+#[tokio::test]
+async fn a_broker_joins_with_all_of_its_listeners_or_not_at_all() {
+    let first = free_ports(4);
+    let plain = SecurityProtocol::Plaintext;
+    let builder = TestCluster::builder().listener("ONE", plain).listener("TWO", plain).port(first);
+    let cluster = builder.start().await;
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, first + 3)).expect("it is free");
+    let reason = panic_of(|| {
+        cluster.add_broker();
+    });
+    assert!(
+        reason.starts_with(&format!("no broker can be added: 127.0.0.1:{} cannot be listened on", first + 3)),
+        "{reason}"
+    );
+    TcpListener::bind((Ipv4Addr::LOCALHOST, first + 2)).expect("nobody listens there");
+    drop(taken);
+    assert_eq!(cluster.add_broker().get(), 2);
+    let told = brokers(&mut Connection::to(&cluster, 0));
+    assert_eq!(told[1], ("127.0.0.1".to_owned(), i32::from(first + 2)), "the ports after those of the others");
+}
+/// Where the brokers are, as clients are told.
+fn brokers(connection: &mut Connection) -> Vec<(String, i32)> {
+    let response = connection.call(12, &MetadataRequest::default().with_topics(None));
+    response.brokers.iter().map(|broker| (broker.host.to_string(), broker.port)).collect()
+}
+/// So many ports in a row that are free just now.
+fn free_ports(count: u16) -> u16 {
+    let is_free = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+    let start = 20_000 + u16::try_from(std::process::id() % 8000).expect("it is small");
+    let first = (start..32_000).step_by(7).find(|first| (*first..first + count).all(is_free));
+    first.expect("there are free ports")
 }
