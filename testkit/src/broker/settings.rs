@@ -9,6 +9,7 @@ use super::versions::Release;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// What a cluster is started with.
@@ -123,11 +124,12 @@ impl Settings {
     }
     /// Sets an option; says what is wrong with it.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        options::broker(key).map_or(Ok(()), |option| option.check(value))?;
         match key {
             "node.id" | "broker.id" => self.first_node = node_id(key, value)?,
             "auto.create.topics.enable" => self.auto_create_topics = parse(key, value)?,
             "num.partitions" => self.num_partitions = partitions(key, value)?,
-            "default.replication.factor" => self.default_replication_factor = parse(key, value)?,
+            "default.replication.factor" => self.default_replication_factor = within(key, value, 1..=i16::MAX)?,
             "group.min.session.timeout.ms" => self.group_min_session_timeout_ms = parse(key, value)?,
             "group.max.session.timeout.ms" => self.group_max_session_timeout_ms = parse(key, value)?,
             "group.initial.rebalance.delay.ms" => self.group_initial_rebalance_delay_ms = parse(key, value)?,
@@ -136,8 +138,8 @@ impl Settings {
             "offsets.retention.minutes" => self.offsets_retention_minutes = parse(key, value)?,
             "offsets.retention.check.interval.ms" => self.offsets_retention_check_ms = parse(key, value)?,
             "transaction.max.timeout.ms" => self.transaction_max_timeout_ms = parse(key, value)?,
-            "group.version" => self.group_version = parse(key, value)?,
-            "transaction.version" => self.transaction_version = parse(key, value)?,
+            "group.version" => self.group_version = within(key, value, 0..=1)?,
+            "transaction.version" => self.transaction_version = within(key, value, 0..=2)?,
             "max.incremental.fetch.session.cache.slots" => self.max_fetch_sessions = parse(key, value)?,
             "fetch.max.bytes" => self.fetch_max_bytes = parse(key, value)?,
             "offsets.topic.num.partitions" => self.offsets_topic_partitions = partitions(key, value)?,
@@ -154,9 +156,11 @@ impl Settings {
             "broker.session.timeout.ms" => self.broker_session_timeout = millis(key, value)?,
             "replica.selector.class" => self.replica_selector = ReplicaSelector::named(value),
             "delete.topic.enable" => self.delete_topics = parse(key, value)?,
-            "millstream.auto.create.delay.ms" => self.auto_create_delay = millis(key, value)?,
-            "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = parse(key, value)?,
-            "millstream.producer.epoch.start" => self.producer_epoch_start = parse(key, value)?,
+            "millstream.auto.create.delay.ms" => {
+                self.auto_create_delay = Duration::from_millis(within(key, value, 0..=MOST_DELAY_MS.unsigned_abs())?);
+            }
+            "millstream.transaction.marker.delay.ms" => self.marker_delay_ms = within(key, value, 0..=MOST_DELAY_MS)?,
+            "millstream.producer.epoch.start" => self.producer_epoch_start = within(key, value, 0..=i16::MAX)?,
             _ if self.security.set(key, value)? => {}
             _ => match self.consumer_groups.set(key, value) {
                 Some(result) => result?,
@@ -165,6 +169,20 @@ impl Settings {
         }
         self.given.insert(key.to_owned(), value.to_owned());
         Ok(())
+    }
+    /// Says which options cannot go together in a cluster of so many brokers.
+    pub(crate) fn check(&self, brokers: usize) -> Result<(), String> {
+        let factor = self.default_replication_factor;
+        if usize::try_from(factor).is_ok_and(|factor| factor > brokers) {
+            return Err(format!("`default.replication.factor` cannot be {factor}: there are {brokers} brokers"));
+        }
+        let (least, most) = (self.group_min_session_timeout_ms, self.group_max_session_timeout_ms);
+        if least > most {
+            return Err(format!(
+                "`group.min.session.timeout.ms` cannot be {least}: `group.max.session.timeout.ms` is {most}"
+            ));
+        }
+        self.consumer_groups.check()
     }
     /// Takes an option over that was set while the cluster runs; what it was started with is remembered.
     pub(crate) fn follow(&mut self, key: &str, value: &str) -> Result<(), String> {
@@ -218,6 +236,18 @@ fn millis(key: &str, value: &str) -> Result<Duration, String> {
 fn parse<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("the broker option `{key}` cannot be `{value}`"))
 }
+/// A number that is neither too small nor too large.
+fn within<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
+    key: &str,
+    value: &str,
+    range: RangeInclusive<T>,
+) -> Result<T, String> {
+    let (least, most) = (range.start(), range.end());
+    let number = value.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("the broker option `{key}` is {least} to {most}, not `{value}`"))
+}
+/// A delay of an hour is as good as none that ends.
+const MOST_DELAY_MS: i64 = 3_600_000;
 /// How many partitions a topic has that is made by itself.
 fn partitions<T: TryFrom<usize>>(key: &str, value: &str) -> Result<T, String> {
     let count: usize = parse(key, value)?;

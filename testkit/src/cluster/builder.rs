@@ -180,6 +180,7 @@ impl TestClusterBuilder {
         }
         settings.api_versions.clone_from(&self.api_versions);
         self.configs.iter().try_for_each(|(key, value)| settings.set(key, value))?;
+        settings.check(self.places.brokers)?;
         Ok(settings)
     }
 }

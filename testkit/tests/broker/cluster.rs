@@ -86,8 +86,30 @@ fn a_cluster_that_cannot_start_says_why() {
     );
     assert_eq!(
         reason(TestCluster::builder().config("num.partitions", "many")),
-        "the broker option `num.partitions` cannot be `many`"
+        "Invalid value many for configuration num.partitions: Not a number of type INT"
     );
+    // Kafka's ranges, in Kafka's words; then what cannot be here.
+    for (key, value, words) in [
+        ("num.partitions", "-1", "Invalid value -1 for configuration num.partitions: Value must be at least 1"),
+        ("fetch.max.bytes", "1", "Invalid value 1 for configuration fetch.max.bytes: Value must be at least 1024"),
+        ("group.max.size", "0", "Invalid value 0 for configuration group.max.size: Value must be at least 1"),
+        ("default.replication.factor", "0", "the broker option `default.replication.factor` is 1 to 32767, not `0`"),
+        ("default.replication.factor", "9", "`default.replication.factor` cannot be 9: there are 3 brokers"),
+        ("transaction.version", "7", "the broker option `transaction.version` is 0 to 2, not `7`"),
+        (
+            "millstream.producer.epoch.start",
+            "-2",
+            "the broker option `millstream.producer.epoch.start` is 0 to 32767, not `-2`",
+        ),
+        (
+            "group.consumer.session.timeout.ms",
+            "90000",
+            "`group.consumer.session.timeout.ms` cannot be 90000: `group.consumer.min.session.timeout.ms` is 1 and \
+             `group.consumer.max.session.timeout.ms` is 60000",
+        ),
+    ] {
+        assert_eq!(reason(TestCluster::builder().brokers(3).config(key, value)), words);
+    }
     assert_eq!(reason(TestCluster::builder().brokers(0)), "a cluster has at least one broker");
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();

@@ -112,8 +112,8 @@ async fn cluster() -> TestCluster {
 async fn a_group_goes_only_where_the_picture_lets_it() {
     // With an interval between targets, a group can be seen while it has none for its epoch.
     const INTERVAL: Duration = Duration::from_secs(30);
-    let cluster =
-        TestCluster::builder().topic("t", 4).config("group.consumer.assignment.interval.ms", "30000").start().await;
+    let builder = TestCluster::builder().topic("t", 4).config("group.consumer.max.assignment.interval.ms", "30000");
+    let cluster = builder.config("group.consumer.assignment.interval.ms", "30000").start().await;
     let (mut one, mut two) = (Member::of(&cluster, "one"), Member::of(&cluster, "two"));
     assert_eq!(describe(&cluster).error_code, ErrorCode::GROUP_ID_NOT_FOUND.get());
     one.join(&["t"]);

@@ -71,6 +71,22 @@ impl ConsumerSettings {
         };
         Some(value.parse().map(|parsed| *number = parsed).map_err(|_| cannot_be(key, value)))
     }
+    /// Says which options cannot go together.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for (what, value, (least, most)) in [
+            ("session.timeout", self.session_timeout_ms, self.session_timeout_range),
+            ("heartbeat.interval", self.heartbeat_interval_ms, self.heartbeat_interval_range),
+            ("assignment.interval", self.assignment_interval_ms, self.assignment_interval_range),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(format!(
+                    "`group.consumer.{what}.ms` cannot be {value}: `group.consumer.min.{what}.ms` is {least} and \
+                     `group.consumer.max.{what}.ms` is {most}"
+                ));
+            }
+        }
+        Ok(())
+    }
     fn set_max_size(&mut self, value: &str) -> Result<(), String> {
         self.max_size = value.parse().map_err(|_| cannot_be("group.consumer.max.size", value))?;
         Ok(())
