@@ -21,6 +21,12 @@ impl Panics {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text);
         broker.end_connection(peer);
     }
+    /// Tells of one in what a broker does by itself. Time goes on: what was due is done no more, and all else is served.
+    pub(super) fn note_in_time(&self, reason: &(dyn Any + Send)) {
+        let text = format!("{}, while it did what was due", words(reason));
+        tracing::error!("a broker panicked: {text}");
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
     fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
