@@ -78,7 +78,7 @@ fn act(asked: &Asked<'_>, act: impl FnOnce(&mut Broker, &str) -> bool) -> Result
     if is_done { Ok(Answer::Nothing) } else { Err(missing(name)) }
 }
 fn delete(asked: &Asked<'_>) -> Result<Answer, Refusal> {
-    act(asked, |broker, name| broker.delete_topic(name).is_some())
+    act(asked, Broker::delete_topic)
 }
 fn recreate(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     act(asked, Broker::recreate_topic)

@@ -8,6 +8,7 @@ mod client;
 mod cluster;
 mod consumer_groups;
 mod coordinator;
+mod crowds;
 mod faults;
 mod fetching;
 mod groups;

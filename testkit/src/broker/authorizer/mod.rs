@@ -15,6 +15,8 @@ pub(crate) use guard::{Guard, Need, Verdict};
 pub(crate) use patches::Patches;
 pub(crate) use rights::Rights;
 
+use acl::{WILDCARD, beginnings};
+use millstream_protocol::messages::StrBytes;
 use std::collections::BTreeSet;
 
 /// The one resource of its kind.
@@ -29,9 +31,41 @@ impl Authorizer {
     pub(crate) fn add(&mut self, acl: Acl) {
         self.acls.insert(acl);
     }
+    pub(crate) fn len(&self) -> usize {
+        self.acls.len()
+    }
     /// Those that a filter matches.
     pub(crate) fn find(&self, filter: &Filter) -> Vec<Acl> {
-        self.acls.iter().filter(|acl| filter.matches(acl)).cloned().collect()
+        let definite = (ResourceType::from_id(filter.resource_type), PatternType::from_id(filter.pattern_type));
+        let (Some(resource_type), Some(pattern_type), Some(name)) = (definite.0, definite.1, &filter.name) else {
+            return self.acls.iter().filter(|acl| filter.matches(acl)).cloned().collect();
+        };
+        self.named(resource_type, pattern_type, name).filter(|acl| filter.matches(acl)).cloned().collect()
+    }
+    /// Those whose pattern is just this.
+    fn named(&self, resource_type: ResourceType, pattern_type: PatternType, name: &str) -> impl Iterator<Item = &Acl> {
+        let text = |text: &str| StrBytes::from_string(text.to_owned());
+        let name = text(name);
+        let first = Acl {
+            resource_type,
+            pattern_type,
+            name: name.clone(),
+            principal: StrBytes::new(),
+            host: StrBytes::new(),
+            operation: Operation::All,
+            permission: Permission::Deny,
+        };
+        let is_named = move |acl: &&Acl| {
+            acl.resource_type == resource_type && acl.pattern_type == pattern_type && acl.name == name
+        };
+        self.acls.range(first..).take_while(is_named)
+    }
+    /// Those whose pattern covers a resource: its name, all names, and each beginning of its name.
+    fn covering(&self, resource_type: ResourceType, name: &str) -> impl Iterator<Item = &Acl> {
+        let literal = [name, WILDCARD].into_iter().take(if name == WILDCARD { 1 } else { 2 });
+        let literal = literal.map(|name| (PatternType::Literal, name));
+        let prefixes = beginnings(name).map(|begin| (PatternType::Prefixed, begin));
+        literal.chain(prefixes).flat_map(move |(pattern_type, name)| self.named(resource_type, pattern_type, name))
     }
     pub(crate) fn remove(&mut self, acls: &[Acl]) {
         acls.iter().for_each(|acl| {

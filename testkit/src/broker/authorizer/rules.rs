@@ -1,9 +1,10 @@
 //! How rules decide: super users may do all; a denial counts more than a permission; without any rule about a thing,
 //! `allow.everyone.if.no.acl.found` decides.
 
-use super::acl::{Acl, WILDCARD};
+use super::acl::{Acl, WILDCARD, beginnings};
 use super::{Authorizer, Operation, PatternType, Permission, ResourceType};
 use crate::broker::security::settings::SecuritySettings;
+use std::collections::BTreeSet;
 
 /// The name that Kafka asks about when any would do.
 const ANYTHING: &str = "hardcode";
@@ -28,7 +29,7 @@ impl Authorizer {
         }
         let mut is_ruled = false;
         let mut is_allowed = false;
-        for acl in self.acls.iter().filter(|acl| acl.covers(resource_type, name)) {
+        for acl in self.covering(resource_type, name) {
             is_ruled = true;
             if !acl.is_about(subject.principal, subject.host) {
                 continue;
@@ -66,19 +67,32 @@ impl Authorizer {
         if denied.iter().any(|acl| is_everything(acl)) {
             return false;
         }
+        let denied = Denied::of(&denied);
         let mut allowed = about().filter(|acl| acl.permission == Permission::Allow && acl.operation.implies(operation));
-        allowed.any(|acl| !denied.iter().any(|denied| dominates(denied, acl)))
+        allowed.any(|acl| !denied.dominate(acl))
     }
 }
 
 fn is_everything(acl: &Acl) -> bool {
     acl.pattern_type == PatternType::Literal && *acl.name == *WILDCARD
 }
-/// Whether a denial leaves nothing of a permission.
-fn dominates(denied: &Acl, allowed: &Acl) -> bool {
-    match denied.pattern_type {
-        PatternType::Prefixed => !is_everything(allowed) && allowed.name.starts_with(denied.name.as_str()),
-        PatternType::Literal => allowed.pattern_type == PatternType::Literal && allowed.name == denied.name,
+/// The names of denials, by their patterns.
+struct Denied<'a> {
+    literal: BTreeSet<&'a str>,
+    prefixed: BTreeSet<&'a str>,
+}
+impl<'a> Denied<'a> {
+    fn of(acls: &[&'a Acl]) -> Self {
+        let of = |pattern_type| {
+            let meant = acls.iter().filter(move |acl| acl.pattern_type == pattern_type);
+            meant.map(|acl| acl.name.as_str()).collect()
+        };
+        Self { literal: of(PatternType::Literal), prefixed: of(PatternType::Prefixed) }
+    }
+    /// Whether they leave nothing of a permission.
+    fn dominate(&self, allowed: &Acl) -> bool {
+        let is_literal = allowed.pattern_type == PatternType::Literal && self.literal.contains(allowed.name.as_str());
+        is_literal || !is_everything(allowed) && beginnings(&allowed.name).any(|begin| self.prefixed.contains(begin))
     }
 }
 

@@ -21,6 +21,13 @@ const FOLLOWERS_SINCE: i16 = 11;
 const HINTS_SINCE: i16 = 12;
 const ENDPOINTS_SINCE: i16 = 16;
 
+/// A partition by its topic's id, or by its name where there is none.
+pub(crate) type WantKey = (Uuid, Option<TopicName>, i32);
+
+pub(crate) fn key_of(topic: &TopicName, topic_id: Uuid, partition: i32) -> WantKey {
+    (topic_id, topic_id.is_nil().then(|| topic.clone()), partition)
+}
+
 /// One partition that is wanted.
 #[derive(Debug, Clone)]
 pub(crate) struct Want {
@@ -37,9 +44,9 @@ pub(crate) struct Want {
     pub(crate) fault: Option<ErrorCode>,
 }
 impl Want {
-    /// Whether it is the same partition, by whichever name requests of its version use.
-    pub(crate) fn is_same(&self, topic: &TopicName, topic_id: Uuid, partition: i32) -> bool {
-        self.partition == partition && self.topic_id == topic_id && (!topic_id.is_nil() || self.topic == *topic)
+    /// Which partition it is, by whichever name requests of its version use.
+    pub(crate) fn key(&self) -> WantKey {
+        key_of(&self.topic, self.topic_id, self.partition)
     }
     /// Notes the name of an id, as soon as there is one.
     pub(crate) fn learn_name(&mut self, topics: &Topics) {

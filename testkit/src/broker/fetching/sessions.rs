@@ -1,10 +1,10 @@
 //! Fetch sessions (KIP-227): the broker remembers what a client wants, requests and answers carry only what changes.
 
-use super::plan::{Session, Want};
+use super::plan::{Session, Want, WantKey, key_of};
 use crate::broker::topics::Topics;
 use millstream_protocol::ErrorCode;
-use millstream_protocol::hash::HashMap;
-use millstream_protocol::messages::fetch_request::{FetchRequest, FetchTopic};
+use millstream_protocol::hash::{HashMap, HashSet};
+use millstream_protocol::messages::fetch_request::{FetchRequest, FetchTopic, ForgottenTopic};
 use millstream_protocol::messages::fetch_response::PartitionData;
 
 /// The epoch of a request that opens a session.
@@ -128,17 +128,27 @@ impl FetchSessions {
 
 impl OpenSession {
     fn forget(&mut self, request: &FetchRequest) {
-        for topic in &request.forgotten_topics_data {
-            let is_meant = |want: &Want| {
-                topic.partitions.iter().any(|partition| want.is_same(&topic.topic, topic.topic_id, *partition))
-            };
-            self.partitions.retain(|each| !is_meant(&each.want));
+        if request.forgotten_topics_data.is_empty() {
+            return;
         }
+        let keys = |topic: &ForgottenTopic| {
+            let (name, id) = (topic.topic.clone(), topic.topic_id);
+            topic.partitions.iter().map(move |partition| key_of(&name, id, *partition)).collect::<Vec<_>>()
+        };
+        let forgotten: HashSet<WantKey> = request.forgotten_topics_data.iter().flat_map(keys).collect();
+        self.partitions.retain(|each| !forgotten.contains(&each.want.key()));
     }
     fn learn(&mut self, wants: Vec<Want>) {
+        if wants.is_empty() {
+            return;
+        }
+        let mut places: HashMap<WantKey, usize> = HashMap::default();
+        for (place, each) in self.partitions.iter().enumerate() {
+            places.entry(each.want.key()).or_insert(place);
+        }
         for want in wants {
-            match self.partitions.iter_mut().find(|each| each.want.is_same(&want.topic, want.topic_id, want.partition))
-            {
+            let place = *places.entry(want.key()).or_insert(self.partitions.len());
+            match self.partitions.get_mut(place) {
                 Some(known) => known.want = Want { named: known.want.named.take(), ..want },
                 None => self.partitions.push(Remembered { want, told: None }),
             }
@@ -146,9 +156,7 @@ impl OpenSession {
     }
     /// Whether an answer says anything new.
     fn tell(&mut self, at: usize, (want, data): &(Want, PartitionData)) -> bool {
-        let Some(known) =
-            self.partitions.get_mut(at).filter(|known| known.want.is_same(&want.topic, want.topic_id, want.partition))
-        else {
+        let Some(known) = self.partitions.get_mut(at).filter(|known| known.want.key() == want.key()) else {
             return true;
         };
         let now = Some((data.high_watermark, data.log_start_offset));

@@ -7,12 +7,13 @@ use crate::broker::timers::TimerKey;
 use crate::broker::topics::PartitionKey;
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::FetchRequest;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The waiting fetches: at most one per connection.
 #[derive(Debug, Default)]
 pub(crate) struct FetchWaits {
     plans: HashMap<ConnectionId, Plan>,
-    watchers: HashMap<PartitionKey, Vec<ConnectionId>>,
+    watchers: BTreeMap<PartitionKey, BTreeSet<ConnectionId>>,
 }
 
 impl Broker {
@@ -20,7 +21,7 @@ impl Broker {
     pub(crate) fn wait_fetch(&mut self, plan: Plan) {
         let connection = plan.call.connection;
         for key in self.watched(&plan) {
-            self.fetch_waits.watchers.entry(key).or_default().push(connection);
+            self.fetch_waits.watchers.entry(key).or_default().insert(connection);
         }
         self.timers.arm(TimerKey::Fetch(connection), Some(plan.until));
         self.fetch_waits.plans.insert(connection, plan);
@@ -34,7 +35,7 @@ impl Broker {
         self.timers.arm(TimerKey::Fetch(connection), None);
         for key in self.watched(&plan) {
             if let Some(watchers) = self.fetch_waits.watchers.get_mut(&key) {
-                watchers.retain(|each| *each != connection);
+                watchers.remove(&connection);
             }
         }
         Some(plan)
@@ -66,6 +67,11 @@ impl Broker {
     }
     /// A topic is gone, and whoever waited for it.
     pub(crate) fn forget_watchers(&mut self, topic: millstream_protocol::messages::Uuid) {
-        self.fetch_waits.watchers.retain(|(id, _), _| *id != topic);
+        let watchers = &mut self.fetch_waits.watchers;
+        let gone: Vec<PartitionKey> =
+            watchers.range((topic, i32::MIN)..=(topic, i32::MAX)).map(|(key, _)| *key).collect();
+        gone.iter().for_each(|key| {
+            watchers.remove(key);
+        });
     }
 }

@@ -3,7 +3,7 @@
 use millstream_protocol::Timestamp;
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::{StrBytes, Uuid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A partition as groups know it: by its topic's name.
 pub(crate) type OffsetKey = (StrBytes, i32);
@@ -25,6 +25,8 @@ pub(crate) struct Committed {
 pub(crate) struct GroupOffsets {
     committed: BTreeMap<OffsetKey, Committed>,
     pending: HashMap<i64, BTreeMap<OffsetKey, Committed>>,
+    /// How many open transactions are about to change a position.
+    changing: HashMap<OffsetKey, usize>,
 }
 impl GroupOffsets {
     pub(crate) fn commit(&mut self, key: OffsetKey, position: Committed) {
@@ -32,13 +34,25 @@ impl GroupOffsets {
     }
     /// Holds a position until the producer's transaction ends.
     pub(crate) fn commit_in_transaction(&mut self, producer_id: i64, key: OffsetKey, position: Committed) {
-        self.pending.entry(producer_id).or_default().insert(key, position);
+        let before = self.pending.entry(producer_id).or_default().insert(key.clone(), position);
+        if before.is_none() {
+            *self.changing.entry(key).or_default() += 1;
+        }
     }
     /// Ends a producer's transaction.
     pub(crate) fn end_transaction(&mut self, producer_id: i64, is_commit: bool) {
         let pending = self.pending.remove(&producer_id).unwrap_or_default();
+        pending.keys().for_each(|key| self.settle(key));
         if is_commit {
             self.committed.extend(pending);
+        }
+    }
+    fn settle(&mut self, key: &OffsetKey) {
+        if let Some(count) = self.changing.get_mut(key) {
+            *count -= 1;
+            if *count == 0 {
+                self.changing.remove(key);
+            }
         }
     }
     /// All committed positions.
@@ -50,7 +64,7 @@ impl GroupOffsets {
     }
     /// Whether an open transaction is about to change a position.
     pub(crate) fn is_pending(&self, key: &OffsetKey) -> bool {
-        self.pending.values().any(|pending| pending.contains_key(key))
+        self.changing.contains_key(key)
     }
     pub(crate) fn has_pending(&self) -> bool {
         !self.pending.is_empty()
@@ -66,11 +80,13 @@ impl GroupOffsets {
     pub(crate) fn remove(&mut self, key: &OffsetKey) {
         self.committed.remove(key);
     }
-    /// Forgets a topic that was deleted; tells what was committed for it.
-    pub(crate) fn remove_topic(&mut self, topic: &str) -> Vec<OffsetKey> {
-        let gone = self.committed.keys().filter(|(name, _)| name.as_str() == topic).cloned().collect();
-        self.committed.retain(|(name, _), _| name.as_str() != topic);
-        self.pending.values_mut().for_each(|pending| pending.retain(|(name, _), _| name.as_str() != topic));
+    /// Forgets topics that were deleted; tells what was committed for them.
+    pub(crate) fn remove_topics(&mut self, topics: &BTreeSet<StrBytes>) -> Vec<OffsetKey> {
+        let is_gone = |(name, _): &OffsetKey| topics.contains(name);
+        let gone = self.committed.keys().filter(|key| is_gone(key)).cloned().collect();
+        self.committed.retain(|key, _| !is_gone(key));
+        self.pending.values_mut().for_each(|pending| pending.retain(|key, _| !is_gone(key)));
+        self.changing.retain(|key, _| !is_gone(key));
         gone
     }
 }

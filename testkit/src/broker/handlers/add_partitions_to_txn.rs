@@ -15,7 +15,7 @@ use millstream_protocol::messages::add_partitions_to_txn_response::{
     AddPartitionsToTxnPartitionResult, AddPartitionsToTxnResult, AddPartitionsToTxnTopicResult,
 };
 use millstream_protocol::messages::{AddPartitionsToTxnRequest, AddPartitionsToTxnResponse};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// From this version on several transactions come in one request.
 const BATCHED_SINCE: i16 = 4;
@@ -82,11 +82,11 @@ fn add(
         return results(&transaction.topics, |_, _| ErrorCode::NOT_COORDINATOR);
     }
     if transaction.verify_only {
-        let verified: Vec<(PartitionKey, ErrorCode)> =
+        let verified: BTreeMap<PartitionKey, ErrorCode> =
             known.into_iter().map(|key| (key, verify(broker, id, identity, key))).collect();
         let code = |topic: &str, partition: i32| {
             let key = key(broker, topic, partition);
-            verified.iter().find(|(known, _)| Some(*known) == key).map_or(ErrorCode::NONE, |(_, code)| *code)
+            key.and_then(|key| verified.get(&key)).copied().unwrap_or(ErrorCode::NONE)
         };
         return results(&each_once, code);
     }

@@ -75,8 +75,8 @@ fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_res
             return Err((ErrorCode::INVALID_REPLICATION_FACTOR, Some(reason)));
         }
     }
-    let nodes = broker.nodes.clone();
-    let Some(partition) = broker.topics.find_id_mut(key.0).and_then(|topic| topic.partition_mut(index)) else {
+    let Broker { nodes, topics, .. } = &mut *broker;
+    let Some(partition) = topics.find_id_mut(key.0).and_then(|topic| topic.partition_mut(index)) else {
         return Ok(());
     };
     match target {
@@ -84,7 +84,7 @@ fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_res
         None if partition.cancel_reassignment() => {}
         None => return Err((ErrorCode::NO_REASSIGNMENT_IN_PROGRESS, None)),
     }
-    partition.leave_removed(&nodes);
+    partition.leave_removed(nodes);
     broker.replicate(key);
     Ok(())
 }

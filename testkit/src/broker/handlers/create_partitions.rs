@@ -2,11 +2,10 @@
 //!
 //! Versions 0 to 3. Left out: nothing.
 
-use super::Handler;
 use super::create_topics::{Refusal, check_replicas};
+use super::{Handler, counted_by};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::topics::partition::Partition;
 use crate::broker::topics::{check_count, layout};
 use millstream_protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use millstream_protocol::messages::create_partitions_response::CreatePartitionsTopicResult;
@@ -22,19 +21,13 @@ impl Handler for CreatePartitions {
             let results = request.topics.iter().map(|asked| refused(asked, code, reason.clone()));
             return Answer::Reply(CreatePartitionsResponse::default().with_results(results.collect()));
         }
-        let is_twice =
-            |asked: &CreatePartitionsTopic| request.topics.iter().filter(|other| other.name == asked.name).count() > 1;
-        // A name that comes twice is answered once.
-        let is_first = |(place, asked): &(usize, &CreatePartitionsTopic)| {
-            request.topics.iter().take(*place).all(|earlier| earlier.name != asked.name)
-        };
-        let asked = request.topics.iter().enumerate().filter(is_first).map(|(_, asked)| asked);
-        let results = asked.map(|asked| match more(broker, asked) {
-            _ if is_twice(asked) => refused(asked, ErrorCode::INVALID_REQUEST, "Duplicate topic name.".to_owned()),
+        let asked = counted_by(&request.topics, |asked| &asked.name);
+        let results = asked.into_iter().map(|(asked, times)| match more(broker, asked) {
+            _ if times > 1 => refused(asked, ErrorCode::INVALID_REQUEST, "Duplicate topic name.".to_owned()),
             Err((code, reason)) => refused(asked, code, reason),
             Ok(layout) => {
                 if !request.validate_only {
-                    broker.add_to_topic(&asked.name.0, layout);
+                    broker.topics.extend(&asked.name.0, layout, &broker.nodes);
                 }
                 CreatePartitionsTopicResult::default().with_name(asked.name.clone()).with_error_message(None)
             }
@@ -92,13 +85,4 @@ fn refused(asked: &CreatePartitionsTopic, code: ErrorCode, reason: String) -> Cr
         .with_name(asked.name.clone())
         .with_error_code(code.get())
         .with_error_message(Some(StrBytes::from_string(reason)).filter(|reason| !reason.is_empty()))
-}
-
-impl Broker {
-    fn add_to_topic(&mut self, name: &str, layout: Vec<Vec<NodeId>>) {
-        let nodes = &self.nodes;
-        if let Some(topic) = self.topics.find_mut(name) {
-            topic.partitions.extend(layout.into_iter().map(|replicas| Partition::new(replicas, nodes)));
-        }
-    }
 }

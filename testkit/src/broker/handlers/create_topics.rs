@@ -2,8 +2,8 @@
 //!
 //! Versions 2 to 7. Left out: NOT_CONTROLLER (KRaft brokers forward).
 
-use super::Handler;
 use super::describe_configs::{FROM_TOPIC, in_force};
+use super::{Handler, counted_by};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::config;
@@ -33,13 +33,8 @@ impl Handler for CreateTopics {
             return Answer::Reply(CreateTopicsResponse::default().with_topics(results.collect()));
         }
         let mut results = Vec::with_capacity(request.topics.len());
-        for (place, asked) in request.topics.iter().enumerate() {
-            // A name that comes twice is answered once.
-            if request.topics.iter().take(place).any(|earlier| earlier.name == asked.name) {
-                continue;
-            }
-            let is_twice = request.topics.iter().filter(|other| other.name == asked.name).count() > 1;
-            let design = if is_twice {
+        for (asked, times) in counted_by(&request.topics, |asked| &asked.name) {
+            let design = if times > 1 {
                 Err((ErrorCode::INVALID_REQUEST, "Duplicate topic name.".to_owned()))
             } else {
                 design(broker, asked)
@@ -78,10 +73,8 @@ fn design(broker: &Broker, asked: &CreatableTopic) -> Result<Design, Refusal> {
 }
 /// In metrics a dot and an underscore are the same.
 fn check_collision(broker: &Broker, name: &str) -> Result<(), Refusal> {
-    let plain = |name: &str| name.replace('.', "_");
-    let other = broker.topics.all().find(|topic| plain(&topic.name) == plain(name));
-    other.map_or(Ok(()), |other| {
-        let reason = format!("Topic '{name}' collides with existing topic: {}", other.name);
+    broker.topics.collides_with(name).map_or(Ok(()), |other| {
+        let reason = format!("Topic '{name}' collides with existing topic: {other}");
         Err((ErrorCode::INVALID_TOPIC_EXCEPTION, reason))
     })
 }

@@ -2,8 +2,8 @@
 //!
 //! Versions 1 to 3. Left out: nothing.
 
-use super::Handler;
 use super::create_acls::NO_AUTHORIZER;
+use super::{Handler, MOST_REPEATS};
 use crate::broker::Broker;
 use crate::broker::authorizer::catalog::{ANY, MATCH};
 use crate::broker::authorizer::{Acl, Filter, Operation, PatternType, Permission, ResourceType};
@@ -28,8 +28,16 @@ impl Handler for DeleteAcls {
             return Answer::Reply(DeleteAclsResponse::default().with_filter_results(refused));
         }
         // What several filters match is told by each of them.
-        let found: Vec<Result<Vec<Acl>, _>> =
-            filters.iter().map(|filter| check(filter).map(|()| broker.authorizer.find(filter))).collect();
+        let mut room = broker.authorizer.len() * MOST_REPEATS;
+        let mut found: Vec<Result<Vec<Acl>, _>> = Vec::with_capacity(filters.len());
+        for filter in &filters {
+            let matching = check(filter).map(|()| broker.authorizer.find(filter));
+            let Some(left) = room.checked_sub(matching.as_ref().map_or(0, Vec::len)) else {
+                return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
+            };
+            room = left;
+            found.push(matching);
+        }
         found.iter().flatten().for_each(|acls| broker.authorizer.remove(acls));
         let results = found.into_iter().map(|found| match found {
             Ok(acls) => {

@@ -2,8 +2,8 @@
 //!
 //! Versions 1 to 4. Left out: Kafka's sentences of documentation; there is one that refers to them.
 
-use super::Handler;
 use super::create_topics::Refusal;
+use super::{Handler, repeats_too_often};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::configs::options::{self, ConfigOption};
@@ -37,9 +37,14 @@ impl Handler for DescribeConfigs {
         if request.resources.iter().any(|asked| Kind::numbered(asked.resource_type).is_none()) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
+        if repeats_too_often(request.resources.iter().map(|asked| (asked.resource_type, &asked.resource_name))) {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
+        }
         let described = |asked: &DescribeConfigsResource| match find(broker, call, asked) {
             Ok(rows) => {
-                let wanted = rows.into_iter().filter(|row| is_wanted(asked, &row.name));
+                let names = names(asked);
+                let is_wanted = |row: &Row| names.is_empty() || names.contains(row.name.as_str());
+                let wanted = rows.into_iter().filter(is_wanted);
                 let configs = wanted.map(|row| row.into_result(&request)).collect();
                 named(asked).with_error_message(Some(StrBytes::new())).with_configs(configs)
             }
@@ -111,9 +116,9 @@ fn named(asked: &DescribeConfigsResource) -> DescribeConfigsResult {
 fn refused(asked: &DescribeConfigsResource, code: ErrorCode, reason: String) -> DescribeConfigsResult {
     named(asked).with_error_code(code.get()).with_error_message(Some(StrBytes::from_string(reason)))
 }
-fn is_wanted(asked: &DescribeConfigsResource, name: &str) -> bool {
-    let names = |keys: &Vec<StrBytes>| keys.is_empty() || keys.iter().any(|key| key.as_str() == name);
-    asked.configuration_keys.as_ref().is_none_or(names)
+/// The options that are asked for; none stands for all.
+fn names(asked: &DescribeConfigsResource) -> BTreeSet<&str> {
+    asked.configuration_keys.iter().flatten().map(StrBytes::as_str).collect()
 }
 fn find(broker: &Broker, call: &Call, asked: &DescribeConfigsResource) -> Result<Vec<Row>, Refusal> {
     let name = asked.resource_name.as_str();

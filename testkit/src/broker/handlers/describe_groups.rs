@@ -2,7 +2,7 @@
 //!
 //! Versions 0 to 6. Left out: nothing.
 
-use super::Handler;
+use super::{Handler, repeats_too_often};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::classic::member::Member;
@@ -21,6 +21,9 @@ pub(super) struct DescribeGroups;
 impl Handler for DescribeGroups {
     type Request = DescribeGroupsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: DescribeGroupsRequest) -> Answer<DescribeGroupsResponse> {
+        if repeats_too_often(request.groups.iter()) {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
+        }
         let operations = if request.include_authorized_operations { OPERATIONS } else { i32::MIN };
         let groups = request.groups.iter().map(|id| {
             if !broker.is_coordinator(call.node, &id.0) {

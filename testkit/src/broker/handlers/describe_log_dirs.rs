@@ -7,10 +7,12 @@ use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::topic::Topic;
 use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::describe_log_dirs_request::DescribableLogDirTopic;
 use millstream_protocol::messages::describe_log_dirs_response::{
     DescribeLogDirsPartition, DescribeLogDirsResult, DescribeLogDirsTopic,
 };
 use millstream_protocol::messages::{DescribeLogDirsRequest, DescribeLogDirsResponse, StrBytes, TopicName};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a broker's replicas are said to be.
 pub(super) const DIRECTORY: &str = "/memory";
@@ -22,12 +24,9 @@ pub(super) struct DescribeLogDirs;
 impl Handler for DescribeLogDirs {
     type Request = DescribeLogDirsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: DescribeLogDirsRequest) -> Answer<DescribeLogDirsResponse> {
+        let wanted = request.topics.as_deref().map(partitions);
         let is_wanted = |topic: &str, index: i32| {
-            let asked =
-                |topics: &Vec<millstream_protocol::messages::describe_log_dirs_request::DescribableLogDirTopic>| {
-                    topics.iter().any(|asked| asked.topic.0.as_str() == topic && asked.partitions.contains(&index))
-                };
-            request.topics.as_ref().is_none_or(asked)
+            wanted.as_ref().is_none_or(|wanted| wanted.get(topic).is_some_and(|indexes| indexes.contains(&index)))
         };
         let describe = |topic: &Topic| {
             let here = topic
@@ -52,4 +51,13 @@ impl Handler for DescribeLogDirs {
     fn refuse(_: &DescribeLogDirsRequest, code: ErrorCode) -> DescribeLogDirsResponse {
         DescribeLogDirsResponse::default().with_error_code(code.get())
     }
+}
+
+/// The partitions that are asked for, by topic.
+fn partitions(asked: &[DescribableLogDirTopic]) -> BTreeMap<&str, BTreeSet<i32>> {
+    let mut wanted: BTreeMap<&str, BTreeSet<i32>> = BTreeMap::new();
+    for topic in asked {
+        wanted.entry(topic.topic.0.as_str()).or_default().extend(&topic.partitions);
+    }
+    wanted
 }

@@ -2,7 +2,7 @@
 //!
 //! Version 0. Left out: nothing.
 
-use super::Handler;
+use super::{Handler, repeats_too_often};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::log::producers::Producer;
@@ -23,6 +23,12 @@ impl Handler for DescribeProducers {
         call: &Call,
         request: DescribeProducersRequest,
     ) -> Answer<DescribeProducersResponse> {
+        let asked = request.topics.iter();
+        if repeats_too_often(
+            asked.flat_map(|topic| topic.partition_indexes.iter().map(move |index| (&topic.name, index))),
+        ) {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
+        }
         Answer::Reply(answer(&request, |topic, index| match find(broker, call, topic, index) {
             Ok(producers) => PartitionResponse::default()
                 .with_partition_index(index)

@@ -2,7 +2,7 @@
 //!
 //! Version 0. Left out: nothing.
 
-use super::Handler;
+use super::{Handler, repeats_too_often};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::PartitionKey;
@@ -23,6 +23,9 @@ impl Handler for DescribeTransactions {
         call: &Call,
         request: DescribeTransactionsRequest,
     ) -> Answer<DescribeTransactionsResponse> {
+        if repeats_too_often(request.transactional_ids.iter()) {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
+        }
         let states = request.transactional_ids.iter().map(|id| {
             if id.0.is_empty() {
                 return refused(id, ErrorCode::INVALID_REQUEST);

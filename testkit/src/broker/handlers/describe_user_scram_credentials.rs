@@ -2,7 +2,7 @@
 //!
 //! Version 0. Left out: nothing.
 
-use super::Handler;
+use super::{Handler, counted_by};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use millstream_protocol::ErrorCode;
@@ -27,14 +27,10 @@ impl Handler for DescribeUserScramCredentials {
             let all = broker.security.credentials.scram_users();
             all.into_iter().map(|user| describe(broker, user)).collect()
         } else {
-            let mut users: Vec<StrBytes> = Vec::new();
-            asked.iter().for_each(|user| {
-                if !users.contains(user) {
-                    users.push(user.clone());
-                }
-            });
-            let is_twice = |user: &StrBytes| asked.iter().filter(|each| *each == user).count() > 1;
-            users.into_iter().map(|user| if is_twice(&user) { twice(user) } else { describe(broker, user) }).collect()
+            let users = counted_by(&asked, |user| user).into_iter();
+            users
+                .map(|(user, times)| if times > 1 { twice(user.clone()) } else { describe(broker, user.clone()) })
+                .collect()
         };
         Answer::Reply(
             DescribeUserScramCredentialsResponse::default()

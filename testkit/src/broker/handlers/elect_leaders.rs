@@ -28,13 +28,16 @@ impl Handler for ElectLeaders {
             return Answer::Reply(ElectLeadersResponse::default().with_error_code(ErrorCode::INVALID_REQUEST.get()));
         }
         let Some(asked) = &request.topic_partitions else {
-            return Answer::Reply(respond(elect_all(broker, kind)));
+            let elected = elect_all(broker, kind);
+            broker.wake_all_fetches();
+            return Answer::Reply(respond(elected));
         };
         let mut results: BTreeMap<StrBytes, Vec<(i32, Elected)>> = BTreeMap::new();
         for topic in asked {
             let elected = topic.partitions.iter().map(|index| (*index, elect(broker, kind, &topic.topic.0, *index)));
             results.entry(topic.topic.0.clone()).or_default().extend(elected);
         }
+        broker.wake_all_fetches();
         Answer::Reply(respond(results))
     }
     fn refuse(request: &ElectLeadersRequest, code: ErrorCode) -> ElectLeadersResponse {
@@ -67,8 +70,8 @@ fn elect_all(broker: &mut Broker, kind: i8) -> BTreeMap<StrBytes, Vec<(i32, Elec
     results
 }
 fn elect(broker: &mut Broker, kind: i8, topic: &str, index: i32) -> Elected {
-    let nodes = broker.nodes.clone();
-    let found = broker.topics.find_mut(topic);
+    let Broker { nodes, topics, .. } = broker;
+    let found = topics.find_mut(topic);
     let Some(topic) = found else {
         return Err((ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, format!("No such topic as {topic}")));
     };
@@ -77,15 +80,14 @@ fn elect(broker: &mut Broker, kind: i8, topic: &str, index: i32) -> Elected {
         return Err((ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, format!("No such partition as {name}-{index}")));
     };
     let elected = match kind {
-        PREFERRED => partition.elect_preferred(&nodes),
+        PREFERRED => partition.elect_preferred(nodes),
         _ if partition.leader.is_some() => Err(ErrorCode::ELECTION_NOT_NEEDED),
         _ => {
-            partition.elect(&nodes, Election::Unclean);
+            partition.elect(nodes, Election::Unclean);
             partition.leader.map(|_| ()).ok_or(ErrorCode::ELIGIBLE_LEADERS_NOT_AVAILABLE)
         }
     };
     broker.replicate((id, index));
-    broker.wake_all_fetches();
     elected.map_err(|code| (code, code.message().to_owned()))
 }
 fn respond(results: BTreeMap<StrBytes, Vec<(i32, Elected)>>) -> ElectLeadersResponse {

@@ -25,13 +25,12 @@ impl Handler for LeaveGroup {
             Ok(()) => {}
         }
         if call.version < 3 {
-            let code = leave(broker, &request, &request.member_id, None);
-            return Answer::Reply(LeaveGroupResponse::default().with_error_code(code));
+            let codes = leave(broker, &request, &[(&request.member_id, None)]);
+            return Answer::Reply(LeaveGroupResponse::default().with_error_code(codes.first().copied().unwrap_or(0)));
         }
-        let members = request.members.iter().map(|member| {
-            answer(member, leave(broker, &request, &member.member_id, member.group_instance_id.as_deref()))
-        });
-        let members = members.collect();
+        let leavers = request.members.iter().map(|each| (each.member_id.as_str(), each.group_instance_id.as_deref()));
+        let codes = leave(broker, &request, &leavers.collect::<Vec<_>>());
+        let members = request.members.iter().zip(codes).map(|(member, code)| answer(member, code)).collect();
         Answer::Reply(LeaveGroupResponse::default().with_members(members))
     }
     fn refuse(_: &LeaveGroupRequest, code: ErrorCode) -> LeaveGroupResponse {
@@ -39,13 +38,17 @@ impl Handler for LeaveGroup {
     }
 }
 
-fn leave(broker: &mut Broker, request: &LeaveGroupRequest, member_id: &str, instance_id: Option<&str>) -> i16 {
+/// Lets members go, each named by its id, its instance's id or both; what follows for the group is written and told once.
+fn leave(broker: &mut Broker, request: &LeaveGroupRequest, leavers: &[(&str, Option<&str>)]) -> Vec<i16> {
     let group = &request.group_id.0;
-    let in_consumer_group =
-        broker.with_consumer(group, |group, ctx| group.handle_classic_leave(member_id, instance_id, ctx));
-    code_of(in_consumer_group.unwrap_or_else(|| {
-        broker.with_classic(group, |group, rules| group.handle_leave(member_id, instance_id, rules))
-    }))
+    let in_consumer_group = broker.with_consumer(group, |group, ctx| {
+        leavers.iter().map(|(id, instance)| code_of(group.handle_classic_leave(id, *instance, ctx))).collect()
+    });
+    in_consumer_group.unwrap_or_else(|| {
+        broker.with_classic(group, |group, rules| {
+            leavers.iter().map(|(id, instance)| code_of(group.handle_leave(id, *instance, rules))).collect()
+        })
+    })
 }
 fn answer(member: &MemberIdentity, code: i16) -> MemberResponse {
     MemberResponse::default()

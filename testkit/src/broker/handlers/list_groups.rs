@@ -9,20 +9,23 @@ use crate::broker::groups::Group;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::list_groups_response::ListedGroup;
 use millstream_protocol::messages::{GroupId, ListGroupsRequest, ListGroupsResponse, StrBytes};
+use std::collections::BTreeSet;
 
 pub(super) struct ListGroups;
 
 impl Handler for ListGroups {
     type Request = ListGroupsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: ListGroupsRequest) -> Answer<ListGroupsResponse> {
-        let is_in = |filter: &[StrBytes], value: &str| {
-            filter.is_empty() || filter.iter().any(|each| each.eq_ignore_ascii_case(value))
-        };
+        let set =
+            |filter: &[StrBytes]| filter.iter().map(|each| each.to_ascii_lowercase()).collect::<BTreeSet<String>>();
+        let (states, types) = (set(&request.states_filter), set(&request.types_filter));
+        let is_in =
+            |filter: &BTreeSet<String>, value: &str| filter.is_empty() || filter.contains(&value.to_ascii_lowercase());
         let is_wanted = |group: &&Group| {
             group.is_shown()
                 && broker.is_coordinator(call.node, &group.id)
-                && is_in(&request.states_filter, group.state_name())
-                && is_in(&request.types_filter, group.type_name())
+                && is_in(&states, group.state_name())
+                && is_in(&types, group.type_name())
         };
         let groups = broker.groups.all().filter(is_wanted).map(|group| {
             ListedGroup::default()

@@ -15,6 +15,7 @@ use millstream_protocol::messages::list_partition_reassignments_response::{
 use millstream_protocol::messages::{
     ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse, StrBytes, TopicName,
 };
+use std::collections::BTreeSet;
 
 pub(super) struct ListPartitionReassignments;
 
@@ -39,7 +40,8 @@ impl Handler for ListPartitionReassignments {
 
 fn find(broker: &Broker, asked: &ListPartitionReassignmentsTopics) -> Option<OngoingTopicReassignment> {
     let topic = broker.topics.find(&asked.name.0)?;
-    describe(topic, |index| asked.partition_indexes.contains(&index))
+    let indexes: BTreeSet<i32> = asked.partition_indexes.iter().copied().collect();
+    describe(topic, |index| indexes.contains(&index))
 }
 fn describe(topic: &Topic, is_asked: impl Fn(i32) -> bool) -> Option<OngoingTopicReassignment> {
     let partitions: Vec<OngoingPartitionReassignment> = topic

@@ -7,11 +7,12 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::transactions::transaction::{State, Transaction};
-use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::list_transactions_response::TransactionState;
 use millstream_protocol::messages::{
     ListTransactionsRequest, ListTransactionsResponse, ProducerId, StrBytes, TransactionalId,
 };
+use millstream_protocol::{ErrorCode, Timestamp};
+use std::collections::BTreeSet;
 
 const STATES: &[&str] =
     &["Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "PrepareEpochFence"];
@@ -26,10 +27,11 @@ impl Handler for ListTransactions {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REGULAR_EXPRESSION));
         };
         let unknown = request.state_filters.iter().filter(|name| !STATES.contains(&name.as_str())).cloned().collect();
+        let wanted = Wanted::of(&request);
         let is_wanted = |(id, transaction): &(&StrBytes, &Transaction)| {
             broker.is_transaction_coordinator(call.node, id)
                 && pattern.matches(id)
-                && matches(broker, &request, transaction)
+                && wanted.has(transaction, broker.now)
         };
         let found = broker.transactions.all().filter(is_wanted).map(|(id, transaction)| {
             TransactionState::default()
@@ -48,17 +50,29 @@ impl Handler for ListTransactions {
     }
 }
 
-fn matches(broker: &Broker, request: &ListTransactionsRequest, transaction: &Transaction) -> bool {
-    let name = transaction.state.name();
-    let has_state =
-        request.state_filters.is_empty() || request.state_filters.iter().any(|state| state.as_str() == name);
-    let has_producer = request.producer_id_filters.is_empty()
-        || request.producer_id_filters.iter().any(|id| id.0 == transaction.identity.id);
-    let is_old = match transaction.state {
-        State::Ongoing { since } => broker.now.as_millis() - since.as_millis() > request.duration_filter,
-        _ => request.duration_filter < 0,
-    };
-    has_state && has_producer && (request.duration_filter < 0 || is_old)
+/// The transactions that a request asks for.
+struct Wanted<'r> {
+    states: BTreeSet<&'r str>,
+    producers: BTreeSet<i64>,
+    older_than_ms: i64,
+}
+impl<'r> Wanted<'r> {
+    fn of(request: &'r ListTransactionsRequest) -> Self {
+        Self {
+            states: request.state_filters.iter().map(StrBytes::as_str).collect(),
+            producers: request.producer_id_filters.iter().map(|id| id.0).collect(),
+            older_than_ms: request.duration_filter,
+        }
+    }
+    fn has(&self, transaction: &Transaction, now: Timestamp) -> bool {
+        let has_state = self.states.is_empty() || self.states.contains(transaction.state.name());
+        let has_producer = self.producers.is_empty() || self.producers.contains(&transaction.identity.id);
+        let is_old = match transaction.state {
+            State::Ongoing { since } => now.as_millis() - since.as_millis() > self.older_than_ms,
+            _ => self.older_than_ms < 0,
+        };
+        has_state && has_producer && (self.older_than_ms < 0 || is_old)
+    }
 }
 
 enum Pattern<'a> {

@@ -17,7 +17,7 @@ use millstream_protocol::messages::metadata_response::{
 };
 use millstream_protocol::messages::{BrokerId, MetadataRequest, MetadataResponse, StrBytes, TopicName, Uuid};
 use millstream_protocol::{ErrorCode, NodeId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What everybody may do with a topic and with the cluster, as a bit field.
 pub(super) const TOPIC_OPERATIONS: i32 = 0b1101_1111_1000;
@@ -32,8 +32,7 @@ impl Handler for Metadata {
         let describe = |topic: &Topic| describe_topic(broker, topic, request.include_topic_authorized_operations);
         let mut topics: Vec<_> = match &request.topics {
             // In version 0 an empty list asks for all.
-            Some(asked) if !(call.version == 0 && asked.is_empty()) => asked
-                .iter()
+            Some(asked) if !(call.version == 0 && asked.is_empty()) => each_once(asked)
                 .map(|asked| find(broker, asked, may_create, request.include_topic_authorized_operations))
                 .collect(),
             _ => broker.topics.all().map(describe).collect(),
@@ -55,6 +54,11 @@ impl Handler for Metadata {
     }
 }
 
+/// What is named twice is answered once: so short a name may have so long an answer.
+fn each_once(asked: &[MetadataRequestTopic]) -> impl Iterator<Item = &MetadataRequestTopic> {
+    let mut seen = BTreeSet::new();
+    asked.iter().filter(move |asked| seen.insert((asked.name.as_ref(), asked.topic_id)))
+}
 fn find(
     broker: &mut Broker,
     asked: &MetadataRequestTopic,

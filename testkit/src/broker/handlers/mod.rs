@@ -72,6 +72,7 @@ use millstream_protocol::api::{self, VersionRange};
 use millstream_protocol::frame::{self, Frame};
 use millstream_protocol::messages::Request;
 use millstream_protocol::{ApiKey, ErrorCode};
+use std::collections::BTreeMap;
 
 /// How the broker serves one API.
 pub(super) trait Handler {
@@ -252,6 +253,21 @@ fn refuse<H: Handler>(call: &Call, body: Bytes, code: ErrorCode) -> Option<Frame
     H::fit(&mut response, call.version);
     frame::encode_response::<H::Request>(call.version, call.correlation_id, &response).ok()
 }
+
+/// What is asked for, each key once at its first place, with how often it comes: what comes twice is answered once.
+fn counted_by<'r, T, K: Ord + 'r>(asked: &'r [T], key: impl Fn(&'r T) -> &'r K) -> Vec<(&'r T, usize)> {
+    let mut counts: BTreeMap<&K, usize> = BTreeMap::new();
+    asked.iter().for_each(|each| *counts.entry(key(each)).or_default() += 1);
+    asked.iter().filter_map(|each| Some((each, counts.remove(key(each))?))).collect()
+}
+
+/// Whether one thing is asked for so often that its whole answer, told each time, would be what fills the memory: nobody has reason to.
+fn repeats_too_often<K: Ord>(keys: impl Iterator<Item = K>) -> bool {
+    let mut counts: BTreeMap<K, usize> = BTreeMap::new();
+    keys.map(|key| *counts.entry(key).and_modify(|count| *count += 1).or_insert(1)).any(|count| count > MOST_REPEATS)
+}
+/// How often one thing may be asked for in one request.
+const MOST_REPEATS: usize = 100;
 
 /// The code of a result.
 fn code_of(result: Result<(), ErrorCode>) -> i16 {

@@ -9,6 +9,7 @@ use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::produce_response::PartitionProduceResponse;
 use millstream_protocol::messages::{ProduceRequest, ProduceResponse};
 use millstream_protocol::{ErrorCode, NodeId, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is not replicated yet: where its answer goes, and how far followers must be.
 #[derive(Debug, Clone, Copy)]
@@ -26,14 +27,14 @@ pub(crate) struct Unreplicated {
 struct Waiting {
     call: Call,
     response: ProduceResponse,
-    left: Vec<Unreplicated>,
+    left: BTreeMap<PartitionKey, Vec<Unreplicated>>,
 }
 
 /// The waiting answers: at most one per connection.
 #[derive(Debug, Default)]
 pub(crate) struct ProduceWaits {
     waiting: HashMap<ConnectionId, Waiting>,
-    watchers: HashMap<PartitionKey, Vec<ConnectionId>>,
+    watchers: HashMap<PartitionKey, BTreeSet<ConnectionId>>,
 }
 
 impl Broker {
@@ -46,19 +47,20 @@ impl Broker {
         until: Timestamp,
     ) {
         let connection = call.connection;
-        for each in &left {
-            self.produce_waits.watchers.entry(each.key).or_default().push(connection);
+        let mut by_key: BTreeMap<PartitionKey, Vec<Unreplicated>> = BTreeMap::new();
+        for each in left {
+            self.produce_waits.watchers.entry(each.key).or_default().insert(connection);
+            by_key.entry(each.key).or_default().push(each);
         }
         self.timers.arm(TimerKey::Produce(connection), Some(until));
-        self.produce_waits.waiting.insert(connection, Waiting { call: call.clone(), response, left });
+        self.produce_waits.waiting.insert(connection, Waiting { call: call.clone(), response, left: by_key });
     }
     /// A partition changed: answers that need not wait any longer go out.
     pub(crate) fn wake_produces(&mut self, key: PartitionKey) {
-        if self.produce_waits.watchers.get(&key).is_none_or(Vec::is_empty) {
+        if self.produce_waits.watchers.get(&key).is_none_or(BTreeSet::is_empty) {
             return;
         }
-        let mut connections = self.produce_waits.watchers.remove(&key).unwrap_or_default();
-        connections.dedup();
+        let connections = self.produce_waits.watchers.remove(&key).unwrap_or_default();
         for connection in connections {
             let Some(mut waiting) = self.produce_waits.waiting.remove(&connection) else { continue };
             self.settle(&mut waiting, key);
@@ -67,8 +69,8 @@ impl Broker {
                 self.complete::<ProduceRequest>(&waiting.call, &waiting.response);
                 continue;
             }
-            if waiting.left.iter().any(|each| each.key == key) {
-                self.produce_waits.watchers.entry(key).or_default().push(connection);
+            if waiting.left.contains_key(&key) {
+                self.produce_waits.watchers.entry(key).or_default().insert(connection);
             }
             self.produce_waits.waiting.insert(connection, waiting);
         }
@@ -76,16 +78,17 @@ impl Broker {
     fn settle(&self, waiting: &mut Waiting, key: PartitionKey) {
         let node = waiting.call.node;
         let response = &mut waiting.response;
-        waiting.left.retain(|each| {
-            let verdict = if each.key == key { self.replicated(each, node) } else { None };
-            match verdict {
-                None => true,
-                Some(result) => {
-                    put(response, each, result);
-                    false
-                }
+        let mut open = waiting.left.remove(&key).unwrap_or_default();
+        open.retain(|each| match self.replicated(each, node) {
+            None => true,
+            Some(result) => {
+                put(response, each, result);
+                false
             }
         });
+        if !open.is_empty() {
+            waiting.left.insert(key, open);
+        }
     }
     /// Whether what was written is acknowledged; none while that is open.
     pub(crate) fn replicated(&self, written: &Unreplicated, node: NodeId) -> Option<Result<(), ErrorCode>> {
@@ -103,7 +106,7 @@ impl Broker {
     /// The time of a connection's answer is up: what is not replicated is told as late.
     pub(crate) fn handle_produce_time(&mut self, connection: ConnectionId) {
         if let Some(mut waiting) = self.drop_produce(connection) {
-            for each in &waiting.left {
+            for each in waiting.left.values().flatten() {
                 put(&mut waiting.response, each, Err(ErrorCode::REQUEST_TIMED_OUT));
             }
             self.complete::<ProduceRequest>(&waiting.call, &waiting.response);
@@ -113,9 +116,9 @@ impl Broker {
     fn drop_produce(&mut self, connection: ConnectionId) -> Option<Waiting> {
         let waiting = self.produce_waits.waiting.remove(&connection)?;
         self.timers.arm(TimerKey::Produce(connection), None);
-        for each in &waiting.left {
-            if let Some(watchers) = self.produce_waits.watchers.get_mut(&each.key) {
-                watchers.retain(|watcher| *watcher != connection);
+        for key in waiting.left.keys() {
+            if let Some(watchers) = self.produce_waits.watchers.get_mut(key) {
+                watchers.remove(&connection);
             }
         }
         Some(waiting)

@@ -11,7 +11,7 @@ use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::{StrBytes, Uuid};
 use millstream_protocol::{ErrorCode, NodeId};
 use partition::Partition;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use topic::Topic;
 
 /// Where Kafka keeps groups and committed offsets.
@@ -33,10 +33,24 @@ pub(crate) struct Topics {
     /// Makes ids differ between clusters.
     seed: u64,
     created: u64,
+    /// Of all topics.
+    partitions: usize,
+    /// Topics that are being made because somebody asked for them.
+    pub(crate) awaited: usize,
+    /// All names as metrics have them, each with its topic's.
+    plain_names: BTreeSet<(String, StrBytes)>,
 }
 impl Topics {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { by_name: BTreeMap::new(), names: HashMap::default(), seed, created: 0 }
+        Self {
+            by_name: BTreeMap::new(),
+            names: HashMap::default(),
+            seed,
+            created: 0,
+            partitions: 0,
+            awaited: 0,
+            plain_names: BTreeSet::new(),
+        }
     }
     pub(crate) fn find(&self, name: &str) -> Option<&Topic> {
         self.by_name.get(name.as_bytes())
@@ -76,7 +90,9 @@ impl Topics {
         self.created += 1;
         let id = Uuid::from_u64_pair(self.seed >> 1, (1 << 63) | self.created);
         let name = StrBytes::from_string(name.to_owned());
-        let partitions = layout.into_iter().map(|replicas| Partition::new(replicas, nodes)).collect();
+        let partitions: Vec<Partition> = layout.into_iter().map(|replicas| Partition::new(replicas, nodes)).collect();
+        self.partitions += partitions.len();
+        self.plain_names.insert((plain(&name), name.clone()));
         let topic = Topic { name: name.clone(), id, partitions, configs, defaults: settings.topic_defaults.clone() };
         self.names.insert(id, name.clone());
         self.by_name.entry(name).insert_entry(topic).into_mut()
@@ -84,8 +100,30 @@ impl Topics {
     pub(crate) fn delete(&mut self, name: &str) -> Option<Topic> {
         let topic = self.by_name.remove(name.as_bytes())?;
         self.names.remove(&topic.id);
+        self.plain_names.remove(&(plain(name), topic.name.clone()));
+        self.partitions -= topic.partitions.len();
         Some(topic)
     }
+    /// Adds partitions to a topic.
+    pub(crate) fn extend(&mut self, name: &str, layout: Vec<Vec<NodeId>>, nodes: &Nodes) {
+        let Some(topic) = self.by_name.get_mut(name.as_bytes()) else { return };
+        self.partitions += layout.len();
+        topic.partitions.extend(layout.into_iter().map(|replicas| Partition::new(replicas, nodes)));
+    }
+    /// How many partitions all topics have.
+    pub(crate) fn partition_count(&self) -> usize {
+        self.partitions
+    }
+    /// A topic whose name is the same in metrics, where a dot and an underscore are one.
+    pub(crate) fn collides_with(&self, name: &str) -> Option<&StrBytes> {
+        let plain = plain(name);
+        let (found, other) = self.plain_names.range((plain.clone(), StrBytes::new())..).next()?;
+        (*found == plain).then_some(other)
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.replace('.', "_")
 }
 
 /// Kafka's rules for a topic's name (`Topic.validate`), with its words.

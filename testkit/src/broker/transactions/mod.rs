@@ -9,8 +9,8 @@ use super::log::batch::{self, Marker};
 use super::timers::TimerKey;
 use super::topics::{PartitionKey, TRANSACTIONS_TOPIC};
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::StrBytes;
-use std::collections::BTreeMap;
+use millstream_protocol::messages::{StrBytes, Uuid};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use transaction::{Edition, Ending, Identity, State, TakeOver, Transaction};
 
@@ -39,9 +39,9 @@ impl Transactions {
         self.next_producer_id += 1;
         id
     }
-    /// Forgets a topic that was deleted.
-    pub(crate) fn remove_topic(&mut self, topic: millstream_protocol::messages::Uuid) {
-        self.by_id.values_mut().for_each(|transaction| transaction.partitions.retain(|(id, _)| *id != topic));
+    /// Forgets topics that were deleted.
+    pub(crate) fn remove_topics(&mut self, topics: &BTreeSet<Uuid>) {
+        self.by_id.values_mut().for_each(|transaction| transaction.partitions.retain(|(id, _)| !topics.contains(id)));
     }
 }
 

@@ -67,11 +67,13 @@ impl ClassicGroup {
         if joining.protocol_type.is_empty() || joining.protocols.is_empty() {
             return false;
         }
+        if self.members.is_empty() {
+            return true;
+        }
         // What the member itself said last counts, too.
-        let is_common = |name: &str| self.members.values().all(|member| member.supports(name));
-        self.members.is_empty()
-            || self.protocol_type.as_ref() == Some(&joining.protocol_type)
-                && joining.protocols.iter().any(|(name, _)| is_common(name))
+        let common = self.common_protocols();
+        self.protocol_type.as_ref() == Some(&joining.protocol_type)
+            && joining.protocols.iter().any(|(name, _)| common.contains(name))
     }
     fn join_without_id(&mut self, joining: Joining, rules: &Rules) {
         let replaced =

@@ -4,6 +4,7 @@ use crate::broker::call::Call;
 use bytes::Bytes;
 use millstream_protocol::Timestamp;
 use millstream_protocol::messages::StrBytes;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A member, as its last JoinGroup described it.
@@ -33,8 +34,9 @@ impl Member {
     pub(crate) fn is_static(&self) -> bool {
         self.instance_id.is_some()
     }
-    pub(crate) fn supports(&self, protocol: &str) -> bool {
-        self.protocols.iter().any(|(name, _)| name.as_str() == protocol)
+    /// The assignors that it knows.
+    pub(crate) fn protocol_names(&self) -> BTreeSet<&StrBytes> {
+        self.protocols.iter().map(|(name, _)| name).collect()
     }
     /// What it told an assignor.
     pub(crate) fn metadata(&self, protocol: &str) -> Bytes {

@@ -193,16 +193,23 @@ impl ClassicGroup {
 
     /// The assignor that all members know and most of them prefer; of several the one that is first in Kafka's table.
     pub(crate) fn select_protocol(&self) -> Option<StrBytes> {
-        let is_common = |name: &str| self.members.values().all(|member| member.supports(name));
+        let common = self.common_protocols();
         let mut votes: BTreeMap<StrBytes, usize> = BTreeMap::new();
         for member in self.members.values() {
-            if let Some((name, _)) = member.protocols.iter().find(|(name, _)| is_common(name)) {
+            if let Some((name, _)) = member.protocols.iter().find(|(name, _)| common.contains(name)) {
                 *votes.entry(name.clone()).or_default() += 1;
             }
         }
         let most = votes.values().max().copied()?;
         let votes = in_map_order(votes.into_iter().collect(), |(name, _)| string_hash(name));
         votes.into_iter().find(|(_, count)| *count == most).map(|(name, _)| name)
+    }
+    /// The assignors that all members know.
+    fn common_protocols(&self) -> BTreeSet<&StrBytes> {
+        let mut members = self.members.values().map(Member::protocol_names);
+        let mut common = members.next().unwrap_or_default();
+        members.for_each(|names| common.retain(|name| names.contains(name)));
+        common
     }
     pub(super) fn max_rebalance_timeout(&self) -> Duration {
         self.members.values().map(|member| member.rebalance_timeout).max().unwrap_or_default()

@@ -11,6 +11,7 @@ use super::{ConsumerGroup, Context};
 use crate::broker::topics::Topics;
 use millstream_protocol::messages::{JoinGroupResponse, StrBytes, SyncGroupRequest, SyncGroupResponse};
 use millstream_protocol::{ErrorCode, Timestamp};
+use std::collections::BTreeSet;
 
 /// The only protocol type that has both forms.
 pub(crate) const CONSUMER: &str = "consumer";
@@ -105,7 +106,7 @@ fn classic_member(member: &Member, part: &ClassicPart, topics: &Topics, now: Tim
     }
 }
 fn given(assignment: &Assignment, epoch: i32) -> Owned {
-    let with_epoch = |partitions: &std::collections::BTreeSet<i32>| partitions.iter().map(|p| (*p, epoch)).collect();
+    let with_epoch = |partitions: &BTreeSet<i32>| partitions.iter().map(|p| (*p, epoch)).collect();
     assignment.iter().map(|(topic, partitions)| (*topic, with_epoch(partitions))).collect()
 }
 fn ids(named: &Named, topics: &Topics) -> Assignment {
@@ -190,11 +191,11 @@ impl ConsumerGroup {
         if joining.protocol_type.as_str() != CONSUMER {
             return None;
         }
-        let others = || {
-            let others = self.members.values().filter(|member| member.id != joining.member_id);
-            others.filter_map(|member| member.classic.as_ref())
-        };
-        let (name, metadata) = joining.protocols.iter().find(|(name, _)| others().all(|other| other.supports(name)))?;
+        let others = self.members.values().filter(|member| member.id != joining.member_id);
+        let others = others.filter_map(|member| member.classic.as_ref());
+        let common = common_protocols(others);
+        let is_common = |name: &StrBytes| common.as_ref().is_none_or(|common| common.contains(name));
+        let (name, metadata) = joining.protocols.iter().find(|(name, _)| is_common(name))?;
         Some((name.clone(), Subscription::read(metadata)?))
     }
     fn take_over_classic(
@@ -247,7 +248,9 @@ impl ConsumerGroup {
         let instance_id = request.group_instance_id.as_deref();
         let (member, part) = self.classic_member(&request.member_id, instance_id, request.generation_id)?;
         let is_type = request.protocol_type.as_ref().is_none_or(|kind| kind.as_str() == CONSUMER);
-        let protocol = part.protocols.iter().map(|(name, _)| name).find(|name| self.all_support(name)).cloned();
+        let common = common_protocols(self.members.values().filter_map(|member| member.classic.as_ref()));
+        let is_common = |name: &StrBytes| common.as_ref().is_none_or(|common| common.contains(name));
+        let protocol = part.protocols.iter().map(|(name, _)| name).find(|name| is_common(name)).cloned();
         let is_protocol = request.protocol_name.is_none() || request.protocol_name == protocol;
         if !is_type || !is_protocol {
             return Err(ErrorCode::INCONSISTENT_GROUP_PROTOCOL);
@@ -265,9 +268,6 @@ impl ConsumerGroup {
             .with_protocol_type(Some(StrBytes::from_static_str(CONSUMER)))
             .with_protocol_name(protocol)
             .with_assignment(assignment))
-    }
-    fn all_support(&self, protocol: &str) -> bool {
-        self.members.values().filter_map(|member| member.classic.as_ref()).all(|part| part.supports(protocol))
     }
     fn classic_member(
         &self,
@@ -333,4 +333,14 @@ impl ConsumerGroup {
         let claim = Claim { id: &id, instance_id: None, epoch: -1, owned: None };
         self.leave(&claim, ctx).map_err(|(code, _)| code)
     }
+}
+
+/// The protocols that all of these know; none where there is nobody.
+fn common_protocols<'p>(mut parts: impl Iterator<Item = &'p ClassicPart>) -> Option<BTreeSet<&'p StrBytes>> {
+    let mut common = parts.next()?.protocol_names();
+    parts.for_each(|part| {
+        let names = part.protocol_names();
+        common.retain(|name| names.contains(name));
+    });
+    Some(common)
 }

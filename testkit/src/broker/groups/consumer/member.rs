@@ -44,8 +44,9 @@ pub(crate) struct ClassicPart {
     pub(crate) answer_until: Option<Timestamp>,
 }
 impl ClassicPart {
-    pub(crate) fn supports(&self, protocol: &str) -> bool {
-        self.protocols.iter().any(|(name, _)| name.as_str() == protocol)
+    /// The protocols that it knows.
+    pub(crate) fn protocol_names(&self) -> BTreeSet<&StrBytes> {
+        self.protocols.iter().map(|(name, _)| name).collect()
     }
 }
 

@@ -14,6 +14,7 @@ use crate::broker::configs::{Kind, Values};
 use crate::broker::topics::config::Kind as Type;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::StrBytes;
+use std::collections::BTreeSet;
 
 /// What becomes of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,8 +107,8 @@ fn invalid_config(reason: String) -> Refusal {
     (ErrorCode::INVALID_CONFIG, reason)
 }
 fn check_changes(changes: &[Change]) -> Result<(), Refusal> {
-    let is_twice = |change: &Change| changes.iter().filter(|other| other.name == change.name).count() > 1;
-    if changes.iter().any(is_twice) {
+    let names: BTreeSet<&StrBytes> = changes.iter().map(|change| &change.name).collect();
+    if names.len() < changes.len() {
         return invalid_request("Error due to duplicate config keys".to_owned());
     }
     let nulls = changes.iter().filter(|change| change.operation != Operation::Delete && change.value.is_none());
@@ -156,9 +157,11 @@ fn parts(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').filter(|part| !part.is_empty())
 }
 fn appended(list: &str, more: &str) -> String {
-    let fresh = parts(more).filter(|part| !parts(list).any(|known| known == *part));
+    let known: BTreeSet<&str> = parts(list).collect();
+    let fresh = parts(more).filter(|part| !known.contains(part));
     parts(list).chain(fresh).collect::<Vec<_>>().join(",")
 }
 fn subtracted(list: &str, less: &str) -> String {
-    parts(list).filter(|part| !parts(less).any(|gone| gone == *part)).collect::<Vec<_>>().join(",")
+    let gone: BTreeSet<&str> = parts(less).collect();
+    parts(list).filter(|part| !gone.contains(part)).collect::<Vec<_>>().join(",")
 }
