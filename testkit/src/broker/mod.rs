@@ -2,6 +2,7 @@
 //! the cluster, which share their state; a request says at which node it arrived.
 
 mod authorizer;
+mod bounds;
 mod call;
 mod configs;
 mod coordinating;
@@ -16,6 +17,7 @@ mod life;
 mod log;
 mod looking;
 mod nodes;
+mod own;
 mod producing;
 mod pushed;
 mod quotas;
@@ -53,6 +55,7 @@ pub(crate) use topics::check_name;
 pub(crate) use versions::Release;
 
 use authorizer::{Authorizer, Guard, Patches};
+use bounds::Tally;
 use bytes::Bytes;
 use call::Call;
 use configs::Configs;
@@ -98,6 +101,8 @@ pub(crate) struct Broker {
     authorizer: Authorizer,
     versions: Versions,
     patches: Patches,
+    records_kept: Tally,
+    state_kept: Tally,
     /// Makes names unlike those of other clusters and of each other.
     seed: u64,
     names_given: u64,
@@ -129,6 +134,8 @@ impl Broker {
             authorizer: Authorizer::default(),
             versions: Versions::new(settings.release, &settings.api_versions),
             patches: Patches::default(),
+            records_kept: Tally::default(),
+            state_kept: Tally::default(),
             seed,
             names_given: 0,
             replies: Vec::new(),

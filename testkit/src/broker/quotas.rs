@@ -1,5 +1,6 @@
 //! Quotas of users, clients and addresses (KIP-546): stored and told, never enforced.
 
+use super::bounds::text_weight;
 use super::java_hash::string_hash;
 use super::java_order::in_sized_map_order;
 use std::collections::BTreeMap;
@@ -9,6 +10,9 @@ use std::net::IpAddr;
 pub(crate) type Entity = BTreeMap<String, Option<String>>;
 /// Values by name of quota.
 pub(crate) type Values = BTreeMap<String, f64>;
+
+/// About how many bytes a value takes with its name.
+const VALUE: usize = 64;
 
 const USER: &str = "user";
 const CLIENT: &str = "client-id";
@@ -50,6 +54,11 @@ impl Quotas {
         if !values.is_empty() {
             self.0.insert(entity.clone(), values);
         }
+    }
+    /// About how many bytes they take.
+    pub(crate) fn weight(&self) -> usize {
+        let of = |entity: &Entity| entity.values().flatten().map(|name| text_weight(name)).sum::<usize>();
+        self.0.iter().map(|(entity, values)| size_of::<(Entity, Values)>() + of(entity) + values.len() * VALUE).sum()
     }
     /// The entities that have all of these parts, and no others if it is `strict`.
     pub(crate) fn find<'q>(

@@ -1,5 +1,6 @@
 //! The broker's options, by Kafka's keys. Those that begin with `millstream.` are the test kit's own.
 
+use super::bounds::Bounds;
 use super::configs::{meant, options};
 use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
@@ -60,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) release: Release,
     /// What APIs have instead of what the release has.
     pub(crate) api_versions: Vec<(ApiKey, VersionRange)>,
+    /// How much it keeps in all.
+    pub(crate) bounds: Bounds,
     /// What topics inherit, by the topic's key.
     pub(crate) topic_defaults: BTreeMap<String, String>,
     /// All that was set, as DescribeConfigs of a broker shows it.
@@ -106,6 +109,7 @@ impl Settings {
             security: SecuritySettings::default(),
             release: Release::default(),
             api_versions: Vec::new(),
+            bounds: Bounds::default(),
             topic_defaults: BTreeMap::new(),
             given: BTreeMap::new(),
         }
@@ -156,6 +160,10 @@ impl Settings {
             "broker.session.timeout.ms" => self.broker_session_timeout = millis(key, value)?,
             "replica.selector.class" => self.replica_selector = ReplicaSelector::named(value),
             "delete.topic.enable" => self.delete_topics = parse(key, value)?,
+            Bounds::RECORD_BYTES => self.bounds.record_bytes = parse(key, value)?,
+            Bounds::STATE_BYTES => self.bounds.state_bytes = parse(key, value)?,
+            Bounds::BUFFER_BYTES => self.bounds.buffer_bytes = parse(key, value)?,
+            Bounds::PARTITIONS => self.bounds.partitions = parse(key, value)?,
             "millstream.auto.create.delay.ms" => {
                 self.auto_create_delay = Duration::from_millis(within(key, value, 0..=MOST_DELAY_MS.unsigned_abs())?);
             }

@@ -88,7 +88,11 @@ impl TestClusterBuilder {
     /// Besides Kafka's: `transaction.version` (0, 1 or 2, the feature's level), `millstream.transaction.marker.delay.ms` (how long a
     /// transaction stays prepared, 0), `millstream.producer.epoch.start` (the epoch of new producer ids, 0) and
     /// `millstream.auto.create.delay.ms` (how long the making of a topic takes that a client asked for, 0: it finds it in the answer; a real
-    /// Kafka says meanwhile that it is unknown).
+    /// Kafka says meanwhile that it is unknown). What a cluster keeps in all is bounded, where Kafka's disk would be:
+    /// `millstream.max.record.bytes` (records and their producers, 4 GiB; beyond, Produce is answered KAFKA_STORAGE_ERROR),
+    /// `millstream.max.state.bytes` (topics, groups, positions, transactions, rules, options, credentials, fetch sessions, 512 MiB; beyond,
+    /// who would add to it is refused), `millstream.max.partitions` (100,000) and `millstream.max.buffer.bytes` (parts of requests on all
+    /// connections, 1 GiB; beyond, those that hold more than a little are closed).
     pub fn config(mut self, key: &str, value: &str) -> Self {
         self.configs.push((key.to_owned(), value.to_owned()));
         self

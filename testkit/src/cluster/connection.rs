@@ -1,5 +1,6 @@
 //! One connection: frames in, replies out, one request at a time, as Kafka mutes a connection while it works for it.
 
+use super::buffers::Held;
 use super::shared::Shared;
 use crate::broker::{ConnectionId, ListenerId, Outcome, Peer};
 use crate::network::Client;
@@ -39,7 +40,13 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     let _registered = Registered { id, shared: &shared };
     let host = StrBytes::from_string(format!("/{}", at.from.ip()));
     let peer = Peer { listener: at.listener, certified, ..Peer::new(id, at.node, host) };
-    let mut connection = Connection { stream, buffer: FrameBuffer::new(MAX_REQUEST), outcomes, client: at.client };
+    let mut connection = Connection {
+        stream,
+        buffer: FrameBuffer::new(MAX_REQUEST),
+        outcomes,
+        client: at.client,
+        held: Held::nothing(shared.buffers()),
+    };
     // Whatever ends it, the peer sees an end of stream; there is nobody else to tell.
     let _ = connection.run(&peer, &shared).await;
 }
@@ -54,13 +61,14 @@ impl Drop for Registered<'_> {
     }
 }
 
-struct Connection<S> {
+struct Connection<'b, S> {
     stream: S,
     buffer: FrameBuffer,
     outcomes: mpsc::Receiver<Outcome>,
     client: Client,
+    held: Held<'b>,
 }
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
     async fn run(&mut self, peer: &Peer, shared: &Shared) -> io::Result<()> {
         loop {
             while let Some(payload) = self.buffer.next_frame().map_err(io::Error::other)? {
@@ -99,7 +107,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn read(&mut self) -> io::Result<()> {
         match self.stream.read_buf(self.buffer.spare()).await? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            _ => Ok(()),
+            _ => self.held.set(self.buffer.buffered()).inspect_err(|error| tracing::warn!("{error}")),
         }
     }
     /// Waits for the reply, and notices when the peer hangs up meanwhile.

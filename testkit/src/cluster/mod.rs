@@ -1,5 +1,6 @@
 //! A cluster of in-process brokers on loopback TCP. The brokers' decisions are `broker`'s; here are sockets, the clock, and what tests ask.
 
+mod buffers;
 mod builder;
 mod clock;
 mod connection;

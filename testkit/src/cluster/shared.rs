@@ -1,5 +1,6 @@
 //! What all tasks of a cluster share: the broker under one lock, held for one request at a time, and who awaits a reply.
 
+use super::buffers::Buffers;
 use super::clock::{Clock, TooFar};
 use super::panics::Panics;
 use crate::broker::{Broker, ConnectionId, Outcome, Peer};
@@ -21,6 +22,7 @@ pub(super) struct Shared {
     seed: u64,
     seeds_given: AtomicU64,
     panics: Panics,
+    buffers: Buffers,
     deadline: watch::Sender<Option<Timestamp>>,
     changes: watch::Sender<()>,
 }
@@ -34,6 +36,7 @@ struct State {
 
 impl Shared {
     pub(super) fn new(broker: Broker, clock: Clock, links: Links, seed: u64) -> Self {
+        let buffers = Buffers::new(broker.buffer_bytes());
         let state = State { broker, connections: HashMap::default(), next_connection: 0 };
         let (deadline, changes) = (watch::Sender::new(None), watch::Sender::new(()));
         Self {
@@ -43,6 +46,7 @@ impl Shared {
             seed,
             seeds_given: AtomicU64::new(1),
             panics: Panics::default(),
+            buffers,
             deadline,
             changes,
         }
@@ -66,6 +70,9 @@ impl Shared {
             link.reset();
         }
         self.with_broker(|_| {});
+    }
+    pub(super) fn buffers(&self) -> &Buffers {
+        &self.buffers
     }
     pub(super) fn panics(&self) -> &Panics {
         &self.panics

@@ -45,7 +45,8 @@ fn known(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
 /// A broker that is there and up.
 fn up(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
     let node = known(asked, id)?;
-    let is_up = asked.cluster.look(|broker| broker.node_states().any(|(known, state, _)| known == node && state.is_up()));
+    let is_up =
+        asked.cluster.look(|broker| broker.node_states().any(|(known, state, _)| known == node && state.is_up()));
     let down = || Refusal::conflict(format!("broker {id} is down; POST /brokers/{id}/restart brings it back"));
     if is_up { Ok(node) } else { Err(down()) }
 }

@@ -3,6 +3,7 @@
 mod acls;
 mod admin;
 mod apis;
+mod bounds;
 mod cleaning;
 mod client;
 mod cluster;

@@ -31,6 +31,11 @@ impl Authorizer {
     pub(crate) fn add(&mut self, acl: Acl) {
         self.acls.insert(acl);
     }
+    /// About how many bytes they take.
+    pub(crate) fn weight(&self) -> usize {
+        let of = |acl: &Acl| size_of::<Acl>() + acl.name.len() + acl.principal.len() + acl.host.len();
+        self.acls.iter().map(of).sum()
+    }
     pub(crate) fn len(&self) -> usize {
         self.acls.len()
     }

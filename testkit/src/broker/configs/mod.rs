@@ -6,6 +6,7 @@ pub(crate) mod loggers;
 pub(crate) mod meant;
 pub(crate) mod options;
 
+use crate::broker::bounds::{text_weight, values_weight};
 use crate::broker::settings::Settings;
 use millstream_protocol::NodeId;
 use std::collections::BTreeMap;
@@ -59,6 +60,13 @@ impl Configs {
         let default = settings.topic_defaults.get(MIN_ISR).cloned();
         let cluster = Values::from([(MIN_ISR.to_owned(), default.unwrap_or_else(|| "1".to_owned()))]);
         Self { cluster, ..Self::default() }
+    }
+    /// About how many bytes they take.
+    pub(crate) fn weight(&self) -> usize {
+        let named = self.groups.iter().chain(&self.client_metrics);
+        let named = named.map(|(name, values)| size_of::<Values>() + text_weight(name) + values_weight(values));
+        let of_nodes = self.brokers.values().chain(self.loggers.values()).chain([&self.cluster]);
+        named.chain(of_nodes.map(values_weight)).sum()
     }
     /// Replaces what a resource has; a group or subscription without options is no resource any more.
     pub(crate) fn replace(all: &mut BTreeMap<String, Values>, name: &str, values: Values) {

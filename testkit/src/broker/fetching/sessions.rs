@@ -29,6 +29,13 @@ struct OpenSession {
     last_used: u64,
 }
 
+/// Whether more may be remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    Free,
+    Full,
+}
+
 /// All sessions of the cluster.
 #[derive(Debug)]
 pub(crate) struct FetchSessions {
@@ -41,12 +48,17 @@ impl FetchSessions {
     pub(crate) fn new(slots: usize) -> Self {
         Self { open: HashMap::default(), slots, next_id: 1, uses: 0 }
     }
+    /// About how many bytes they take.
+    pub(crate) fn weight(&self) -> usize {
+        self.open.values().map(|session| session.partitions.len() * size_of::<Remembered>() * 2).sum()
+    }
     /// Finds out what a request wants, and how its answer is told.
     pub(crate) fn resolve(
         &mut self,
         request: &FetchRequest,
         uses_ids: bool,
         topics: &Topics,
+        memory: Memory,
     ) -> Result<(Vec<Want>, Session), ErrorCode> {
         match request.session_epoch {
             FINAL_EPOCH => {
@@ -56,8 +68,13 @@ impl FetchSessions {
             INITIAL_EPOCH => {
                 self.open.remove(&request.session_id);
                 let wants = wants(&request.topics, topics);
-                let session = self.begin(&wants, uses_ids);
+                let session = if memory == Memory::Free { self.begin(&wants, uses_ids) } else { Session::None };
                 Ok((wants, session))
+            }
+            // Its client begins another one, which is not kept.
+            _ if memory == Memory::Full => {
+                self.open.remove(&request.session_id);
+                Err(ErrorCode::FETCH_SESSION_ID_NOT_FOUND)
             }
             epoch => self.resume(request, epoch, uses_ids, topics),
         }

@@ -5,6 +5,7 @@ use super::offsets::Committed;
 use crate::broker::Broker;
 use crate::broker::call::Call;
 use crate::broker::coordinating::Records;
+use crate::broker::own;
 use crate::broker::topics::topic::Topic;
 use millstream_protocol::messages::{GroupId, StrBytes, Uuid};
 use millstream_protocol::record::Stamp;
@@ -126,7 +127,7 @@ impl Broker {
         let committed = Committed {
             offset: position.offset,
             leader_epoch: position.leader_epoch,
-            metadata,
+            metadata: own::text(&metadata),
             topic_id: topic.id,
             committed_at: self.now,
             expires_at: expires_at.map(millstream_protocol::Timestamp::from_millis),

@@ -11,6 +11,7 @@ pub(crate) mod offsets;
 pub(crate) mod settings;
 
 use super::Broker;
+use super::bounds::text_weight;
 use super::timers::TimerKey;
 use classic::{ClassicGroup, GroupReply, Rules, State};
 use committing::Committer;
@@ -104,6 +105,14 @@ impl Group {
             Body::Consumer(group) => group.check_commit(by),
         }
     }
+    /// About how many bytes it takes; what was last written of it takes about as much again.
+    fn weight(&self) -> usize {
+        let members = match &self.body {
+            Body::Classic(group) => group.weight(),
+            Body::Consumer(group) => group.weight(),
+        };
+        size_of::<Self>() + 3 * text_weight(&self.id) + 2 * members + self.offsets.weight()
+    }
     fn next_deadline(&self) -> Option<Timestamp> {
         match &self.body {
             Body::Classic(group) => group.next_deadline(),
@@ -133,6 +142,10 @@ impl Groups {
     }
     pub(crate) fn all(&self) -> impl Iterator<Item = &Group> {
         self.0.values()
+    }
+    /// About how many bytes they take.
+    pub(crate) fn weight(&self) -> usize {
+        self.0.values().map(Group::weight).sum()
     }
     pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Group> {
         self.0.values_mut()

@@ -66,6 +66,14 @@ impl GroupOffsets {
     pub(crate) fn is_pending(&self, key: &OffsetKey) -> bool {
         self.changing.contains_key(key)
     }
+    /// About how many bytes they take.
+    pub(crate) fn weight(&self) -> usize {
+        let of = |positions: &BTreeMap<OffsetKey, Committed>| {
+            let entry = size_of::<(OffsetKey, Committed)>();
+            positions.values().map(|committed| entry + committed.metadata.len()).sum::<usize>()
+        };
+        of(&self.committed) + self.pending.values().map(|pending| size_of::<Self>() + of(pending)).sum::<usize>()
+    }
     pub(crate) fn has_pending(&self) -> bool {
         !self.pending.is_empty()
     }

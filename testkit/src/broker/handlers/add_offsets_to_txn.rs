@@ -30,6 +30,9 @@ impl Handler for AddOffsetsToTxn {
         });
         Answer::Reply(AddOffsetsToTxnResponse::default().with_error_code(code_of(result)))
     }
+    fn when_full(_: &Broker, _: &AddOffsetsToTxnRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::POLICY_VIOLATION)
+    }
     fn refuse(_: &AddOffsetsToTxnRequest, code: ErrorCode) -> AddOffsetsToTxnResponse {
         AddOffsetsToTxnResponse::default().with_error_code(code.get())
     }

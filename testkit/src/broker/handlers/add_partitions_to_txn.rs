@@ -48,6 +48,9 @@ impl Handler for AddPartitionsToTxn {
             &transaction,
         )))
     }
+    fn when_full(_: &Broker, _: &AddPartitionsToTxnRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::POLICY_VIOLATION)
+    }
     fn refuse(request: &AddPartitionsToTxnRequest, code: ErrorCode) -> AddPartitionsToTxnResponse {
         let is_batched = !request.transactions.is_empty();
         AddPartitionsToTxnResponse::default()

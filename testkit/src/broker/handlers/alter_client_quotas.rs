@@ -32,6 +32,10 @@ impl Handler for AlterClientQuotas {
         let entries = asked.map(altered).collect();
         Answer::Reply(AlterClientQuotasResponse::default().with_entries(entries))
     }
+    fn when_full(_: &Broker, request: &AlterClientQuotasRequest) -> Option<ErrorCode> {
+        let mut changes = request.entries.iter().flat_map(|entry| &entry.ops);
+        changes.any(|change| !change.remove).then_some(ErrorCode::POLICY_VIOLATION)
+    }
     fn refuse(request: &AlterClientQuotasRequest, code: ErrorCode) -> AlterClientQuotasResponse {
         let refused = |asked: &Asked| {
             let part = |part: &AskedEntity| {

@@ -24,6 +24,9 @@ impl Handler for AlterConfigs {
         let responses = request.resources.iter().map(altered).collect();
         Answer::Reply(AlterConfigsResponse::default().with_responses(responses))
     }
+    fn when_full(_: &Broker, _: &AlterConfigsRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::POLICY_VIOLATION)
+    }
     fn refuse(request: &AlterConfigsRequest, code: ErrorCode) -> AlterConfigsResponse {
         let responses = request.resources.iter().map(|asked| refused(asked, code, code.message().to_owned()));
         AlterConfigsResponse::default().with_responses(responses.collect())

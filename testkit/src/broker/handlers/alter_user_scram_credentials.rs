@@ -6,6 +6,7 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
+use crate::broker::own;
 use crate::broker::security::credentials::{MAX_ITERATIONS, MIN_ITERATIONS};
 use crate::broker::security::scram::{Hash, Keys};
 use millstream_protocol::ErrorCode;
@@ -39,11 +40,14 @@ impl Handler for AlterUserScramCredentials {
         for upsertion in request.upsertions.iter().filter(|upsertion| !is_refused(&upsertion.name)) {
             if let Some(hash) = Hash::from_id(upsertion.mechanism) {
                 let keys = Keys::of_salted(hash, &upsertion.salted_password, &upsertion.salt, upsertion.iterations);
-                credentials.put_scram(upsertion.name.clone(), hash, keys);
+                credentials.put_scram(own::text(&upsertion.name), hash, keys);
             }
         }
         let results = refused.into_iter().map(|(user, refused)| answer(user, refused)).collect();
         Answer::Reply(AlterUserScramCredentialsResponse::default().with_results(results))
+    }
+    fn when_full(_: &Broker, request: &AlterUserScramCredentialsRequest) -> Option<ErrorCode> {
+        (!request.upsertions.is_empty()).then_some(ErrorCode::POLICY_VIOLATION)
     }
     fn refuse(request: &AlterUserScramCredentialsRequest, code: ErrorCode) -> AlterUserScramCredentialsResponse {
         let refused = users(request).into_keys().map(|user| answer(user, Some((code, code.message().to_owned()))));

@@ -9,6 +9,7 @@ use crate::broker::groups::consumer::Refusal;
 use crate::broker::groups::consumer::assignor::Assignor;
 use crate::broker::groups::consumer::heartbeat::{Beaten, Heartbeat, owned};
 use crate::broker::groups::consumer::member::{AWAY, Assignment};
+use crate::broker::own;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::consumer_group_heartbeat_response::{Assignment as Given, TopicPartitions};
 use millstream_protocol::messages::{ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, StrBytes};
@@ -31,6 +32,10 @@ impl Handler for ConsumerGroupHeartbeat {
             Err((code, sentence)) => Self::refuse_with(code)
                 .with_error_message(Some(StrBytes::from_string(sentence)).filter(|text| !text.is_empty())),
         })
+    }
+    fn when_full(_: &Broker, request: &ConsumerGroupHeartbeatRequest) -> Option<ErrorCode> {
+        let subscribes = request.subscribed_topic_names.is_some() || request.subscribed_topic_regex.is_some();
+        (subscribes && request.member_epoch >= 0).then_some(ErrorCode::GROUP_MAX_SIZE_REACHED)
     }
     fn refuse(_: &ConsumerGroupHeartbeatRequest, code: ErrorCode) -> ConsumerGroupHeartbeatResponse {
         Self::refuse_with(code)
@@ -136,13 +141,13 @@ fn heartbeat(call: &Call, request: ConsumerGroupHeartbeatRequest, fresh_id: Opti
         owned(partitions.into_iter().map(|each| (each.topic_id, each.partitions)))
     };
     Heartbeat {
-        member_id: fresh_id.unwrap_or(request.member_id),
+        member_id: fresh_id.unwrap_or_else(|| own::text(&request.member_id)),
         epoch: request.member_epoch,
-        instance_id: request.instance_id,
-        rack_id: request.rack_id,
+        instance_id: request.instance_id.as_ref().map(own::text),
+        rack_id: request.rack_id.as_ref().map(own::text),
         rebalance_timeout: u64::try_from(request.rebalance_timeout_ms).ok().map(Duration::from_millis),
-        topics: request.subscribed_topic_names.map(|names| names.into_iter().map(|name| name.0).collect()),
-        regex: request.subscribed_topic_regex,
+        topics: request.subscribed_topic_names.map(|names| names.iter().map(|name| own::text(&name.0)).collect()),
+        regex: request.subscribed_topic_regex.as_ref().map(own::text),
         assignor: request.server_assignor.as_deref().and_then(Assignor::named),
         owned: request.topic_partitions.map(listed),
         client_id: call.client_id.clone(),

@@ -7,6 +7,7 @@ use crate::broker::Broker;
 use crate::broker::authorizer::catalog::{ANY, MATCH, UNKNOWN};
 use crate::broker::authorizer::{Acl, CLUSTER, Operation, PatternType, Permission, ResourceType};
 use crate::broker::call::{Answer, Call};
+use crate::broker::own;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::create_acls_request::AclCreation;
 use millstream_protocol::messages::create_acls_response::AclCreationResult;
@@ -41,6 +42,9 @@ impl Handler for CreateAcls {
         });
         Answer::Reply(CreateAclsResponse::default().with_results(results.collect()))
     }
+    fn when_full(_: &Broker, _: &CreateAclsRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::POLICY_VIOLATION)
+    }
     fn refuse(request: &CreateAclsRequest, code: ErrorCode) -> CreateAclsResponse {
         let refused = request.creations.iter().map(|_| failed(code, code.message()));
         CreateAclsResponse::default().with_results(refused.collect())
@@ -74,9 +78,9 @@ fn read(creation: AclCreation) -> Result<Acl, (ErrorCode, String)> {
     Ok(Acl {
         resource_type,
         pattern_type,
-        name: creation.resource_name,
-        principal: creation.principal,
-        host: creation.host,
+        name: own::text(&creation.resource_name),
+        principal: own::text(&creation.principal),
+        host: own::text(&creation.host),
         operation,
         permission,
     })

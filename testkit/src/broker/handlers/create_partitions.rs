@@ -35,6 +35,9 @@ impl Handler for CreatePartitions {
         let results = results.collect();
         Answer::Reply(CreatePartitionsResponse::default().with_results(results))
     }
+    fn when_full(_: &Broker, _: &CreatePartitionsRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::POLICY_VIOLATION)
+    }
     fn refuse(request: &CreatePartitionsRequest, code: ErrorCode) -> CreatePartitionsResponse {
         let results = request.topics.iter().map(|asked| refused(asked, code, code.message().to_owned()));
         CreatePartitionsResponse::default().with_results(results.collect())
@@ -63,6 +66,7 @@ fn more(broker: &Broker, asked: &CreatePartitionsTopic) -> Result<Vec<Vec<NodeId
         };
         return Err((ErrorCode::INVALID_PARTITIONS, reason));
     }
+    broker.check_partition_room(wanted - has)?;
     let Some(assignments) = &asked.assignments else {
         let factor = topic.partitions.first().map_or(1, |partition| partition.replicas.len());
         return Ok(layout(&asked.name.0, has, wanted - has, factor, &broker.nodes));

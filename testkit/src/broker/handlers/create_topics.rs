@@ -46,6 +46,9 @@ impl Handler for CreateTopics {
         }
         Answer::Reply(CreateTopicsResponse::default().with_topics(results))
     }
+    fn when_full(_: &Broker, _: &CreateTopicsRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::POLICY_VIOLATION)
+    }
     fn refuse(request: &CreateTopicsRequest, code: ErrorCode) -> CreateTopicsResponse {
         let results = request.topics.iter().map(|asked| refused(asked, code, code.message().to_owned()));
         CreateTopicsResponse::default().with_topics(results.collect())
@@ -69,6 +72,7 @@ fn design(broker: &Broker, asked: &CreatableTopic) -> Result<Design, Refusal> {
     check_collision(broker, &asked.name.0)?;
     let configs = check_configs(broker, &asked.configs)?;
     let layout = if asked.assignments.is_empty() { spread(broker, asked)? } else { assigned(broker, asked)? };
+    broker.check_partition_room(layout.len())?;
     Ok(Design { layout, configs })
 }
 /// In metrics a dot and an underscore are the same.

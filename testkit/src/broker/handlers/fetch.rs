@@ -7,6 +7,7 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::fetching::plan::{IDS_SINCE, Plan, Want, refused};
+use crate::broker::fetching::sessions::Memory;
 use crate::broker::log::Isolation;
 use millstream_protocol::messages::fetch_request::FetchTopic;
 use millstream_protocol::messages::fetch_response::FetchableTopicResponse;
@@ -23,7 +24,8 @@ pub(super) struct Fetch;
 impl Handler for Fetch {
     type Request = FetchRequest;
     fn handle(broker: &mut Broker, call: &Call, request: FetchRequest) -> Answer<FetchResponse> {
-        let resolved = broker.fetch_sessions.resolve(&request, call.version >= IDS_SINCE, &broker.topics);
+        let memory = memory(broker, call, &request);
+        let resolved = broker.fetch_sessions.resolve(&request, call.version >= IDS_SINCE, &broker.topics, memory);
         let (mut wants, session) = match resolved {
             Ok(resolved) => resolved,
             Err(code) => return Answer::Reply(FetchResponse { error_code: code.get(), ..FetchResponse::default() }),
@@ -65,6 +67,15 @@ impl Handler for Fetch {
         FetchResponse { responses: request.topics.iter().map(topic).collect(), ..FetchResponse::default() }
     }
 }
+
+/// Whether a session may remember what a request names.
+fn memory(broker: &mut Broker, call: &Call, request: &FetchRequest) -> Memory {
+    let names: usize = request.topics.iter().map(|topic| topic.partitions.len()).sum();
+    let remembers = names > 0 && request.session_epoch >= 0;
+    if remembers && !broker.has_state_room(ApiKey::FETCH, call, names * NAMED) { Memory::Full } else { Memory::Free }
+}
+/// About how many bytes it takes to name a partition.
+const NAMED: usize = 64;
 
 impl Broker {
     /// What a rule wants a partition to fail with.

@@ -29,6 +29,10 @@ impl Handler for IncrementalAlterConfigs {
         let responses = request.resources.iter().map(altered).collect();
         Answer::Reply(IncrementalAlterConfigsResponse::default().with_responses(responses))
     }
+    fn when_full(_: &Broker, request: &IncrementalAlterConfigsRequest) -> Option<ErrorCode> {
+        let mut operations = request.resources.iter().flat_map(|resource| &resource.configs);
+        operations.any(|each| each.value.is_some()).then_some(ErrorCode::POLICY_VIOLATION)
+    }
     fn refuse(request: &IncrementalAlterConfigsRequest, code: ErrorCode) -> IncrementalAlterConfigsResponse {
         let responses = request.resources.iter().map(|asked| refused(asked, code, code.message().to_owned()));
         IncrementalAlterConfigsResponse::default().with_responses(responses.collect())

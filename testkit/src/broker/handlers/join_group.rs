@@ -8,6 +8,7 @@ use crate::broker::call::{Answer, Call};
 use crate::broker::groups::Group;
 use crate::broker::groups::classic::join::Joining;
 use crate::broker::groups::classic::{in_version, refused_join};
+use crate::broker::own;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{JoinGroupRequest, JoinGroupResponse, StrBytes};
 use std::time::Duration;
@@ -32,13 +33,17 @@ impl Handler for JoinGroup {
         };
         let joining = Joining {
             call: call.clone(),
-            member_id: request.member_id,
-            instance_id: request.group_instance_id,
+            member_id: own::text(&request.member_id),
+            instance_id: request.group_instance_id.as_ref().map(own::text),
             fresh_id,
             session_timeout,
             rebalance_timeout,
-            protocol_type: request.protocol_type,
-            protocols: request.protocols.into_iter().map(|protocol| (protocol.name, protocol.metadata)).collect(),
+            protocol_type: own::text(&request.protocol_type),
+            protocols: request
+                .protocols
+                .iter()
+                .map(|each| (own::text(&each.name), own::bytes(&each.metadata)))
+                .collect(),
         };
         if has_consumers(broker, &group) {
             let response = broker.with_consumer(&group, |group, ctx| group.handle_classic_join(joining, ctx));
@@ -47,6 +52,9 @@ impl Handler for JoinGroup {
         }
         broker.with_classic(&group, |group, rules| group.handle_join(joining, rules));
         Answer::Later
+    }
+    fn when_full(_: &Broker, _: &JoinGroupRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::GROUP_MAX_SIZE_REACHED)
     }
     fn refuse(_: &JoinGroupRequest, code: ErrorCode) -> JoinGroupResponse {
         refused_join(code, StrBytes::new())

@@ -153,18 +153,22 @@ impl Broker {
     /// Makes a topic because somebody asked for it: now, or when it has taken as long as it does.
     pub(crate) fn create_when_used(&mut self, name: &StrBytes) -> Result<(), ErrorCode> {
         check_name(name).map_err(|(code, _)| code)?;
+        let count = usize::try_from(self.settings.num_partitions).unwrap_or(1);
+        self.check_partition_room((self.topics.awaited + 1).saturating_mul(count)).map_err(|(code, _)| code)?;
         if self.settings.auto_create_delay.is_zero() {
             self.create_with_defaults(name);
             return Ok(());
         }
-        let key = TimerKey::Topic(name.clone());
+        let key = TimerKey::Topic(StrBytes::from_string(name.to_string()));
         if !self.timers.is_armed(&key) {
             self.timers.arm(key, Some(self.now + self.settings.auto_create_delay));
+            self.topics.awaited += 1;
         }
         Ok(())
     }
     /// The topic is made, unless somebody has done it meanwhile.
     pub(crate) fn handle_topic_time(&mut self, name: &str) {
+        self.topics.awaited = self.topics.awaited.saturating_sub(1);
         if self.topics.find(name).is_none() {
             self.create_with_defaults(name);
         }

@@ -82,6 +82,11 @@ pub(super) trait Handler {
     -> Answer<<Self::Request as Request>::Response>;
     /// The answer to a request of which nothing is done, with a code wherever the API has one.
     fn refuse(request: &Self::Request, code: ErrorCode) -> <Self::Request as Request>::Response;
+    /// What a request that makes the cluster remember something is refused with when that remembers as much as it may; none where it
+    /// remembers no more than before.
+    fn when_full(_broker: &Broker, _request: &Self::Request) -> Option<ErrorCode> {
+        None
+    }
     /// Takes out of a refusal what a version has no place for.
     fn fit(_: &mut <Self::Request as Request>::Response, _version: i16) {}
 }
@@ -216,6 +221,13 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
     if broker.settings.security.has_authorizer
         && let Err(mut response) = screen::<H>(broker, call, &mut request)
     {
+        H::fit(&mut response, call.version);
+        return Some(encode::<H::Request>(call, &response));
+    }
+    if let Some(code) = H::when_full(broker, &request)
+        && !broker.has_state_room(H::Request::KEY, call, kept.len())
+    {
+        let mut response = H::refuse(&request, code);
         H::fit(&mut response, call.version);
         return Some(encode::<H::Request>(call, &response));
     }

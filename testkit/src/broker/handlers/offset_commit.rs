@@ -31,6 +31,9 @@ impl Handler for OffsetCommit {
         let mut codes = broker.commit(&by, positions(&request, call.version), admit).into_iter();
         Answer::Reply(answer(&request, || codes.next().unwrap_or(ErrorCode::UNKNOWN_SERVER_ERROR)))
     }
+    fn when_full(_: &Broker, _: &OffsetCommitRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::INVALID_COMMIT_OFFSET_SIZE)
+    }
     fn refuse(request: &OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse {
         answer(request, || code)
     }

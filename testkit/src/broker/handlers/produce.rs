@@ -31,6 +31,9 @@ const ADDS_SINCE: i16 = 12;
 const IDS_SINCE: i16 = 13;
 const ALL: i16 = -1;
 
+/// What a partition may have to remember of a batch's producer.
+const EACH_PRODUCER: usize = 256;
+
 pub(super) struct Produce;
 
 /// A batch that is in its leader's log.
@@ -129,6 +132,7 @@ fn write(
     if adds_partitions(broker, call) {
         check_first_sequence(broker, &batch, key)?;
     }
+    broker.check_record_room(batch.weight() + EACH_PRODUCER)?;
     let append_time = rules.has_append_time().then_some(now);
     let count = batch.next_offset() - batch.base_offset;
     let appended = broker.append(key, batch, append_time).map_err(Refusal::of_log)?;

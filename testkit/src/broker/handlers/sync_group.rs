@@ -31,6 +31,9 @@ impl Handler for SyncGroup {
         broker.with_classic(&group, |group, rules| group.handle_sync(call.clone(), request, rules));
         Answer::Later
     }
+    fn when_full(_: &Broker, request: &SyncGroupRequest) -> Option<ErrorCode> {
+        (!request.assignments.is_empty()).then_some(ErrorCode::GROUP_MAX_SIZE_REACHED)
+    }
     fn refuse(_: &SyncGroupRequest, code: ErrorCode) -> SyncGroupResponse {
         refused_sync(code)
     }

@@ -49,6 +49,9 @@ impl Handler for TxnOffsetCommit {
         let mut codes = broker.commit(&by, positions(&request, call.version), admit).into_iter();
         Answer::Reply(answer(&request, || codes.next().unwrap_or(ErrorCode::UNKNOWN_SERVER_ERROR)))
     }
+    fn when_full(_: &Broker, _: &TxnOffsetCommitRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::INVALID_COMMIT_OFFSET_SIZE)
+    }
     fn refuse(request: &TxnOffsetCommitRequest, code: ErrorCode) -> TxnOffsetCommitResponse {
         answer(request, || code)
     }

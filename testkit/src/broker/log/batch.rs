@@ -81,6 +81,10 @@ impl Batch {
         let stored = batches(bytes.into()).find_map(Result::ok);
         Self { header: self.header, stored: stored.unwrap_or_else(|| self.stored.clone()), placed: None }
     }
+    /// About how many bytes of memory it takes.
+    pub(crate) fn weight(&self) -> usize {
+        self.size() + size_of::<Self>()
+    }
     /// How many bytes it has.
     pub(crate) fn size(&self) -> usize {
         self.stored.size()

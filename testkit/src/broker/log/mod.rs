@@ -217,6 +217,10 @@ impl Log {
     pub(crate) fn latest_epoch(&self) -> Option<i32> {
         self.epochs.latest()
     }
+    /// About how many bytes of memory it takes.
+    pub(crate) fn weight(&self) -> usize {
+        self.batches.iter().map(Batch::weight).sum::<usize>() + self.producers.weight()
+    }
     pub(crate) fn size_bytes(&self) -> usize {
         self.batches.iter().map(Batch::size).sum()
     }

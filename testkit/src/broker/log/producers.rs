@@ -171,6 +171,12 @@ impl Producers {
     pub(crate) fn forget_until(&mut self, time: i64) {
         self.by_id.retain(|_, producer| producer.open_at.is_some() || producer.last_timestamp > time);
     }
+    /// About how many bytes of memory they take.
+    pub(crate) fn weight(&self) -> usize {
+        let entry = size_of::<(i64, Producer)>() + REMEMBERED * size_of::<Written>();
+        let pair = size_of::<(i64, i64)>();
+        self.by_id.len() * entry + (self.open.len() + self.unreplicated.len() + 2 * self.aborted.len()) * pair
+    }
     /// The epoch that a producer has here.
     pub(crate) fn find(&self, producer_id: i64) -> Option<&Producer> {
         self.by_id.get(&producer_id)

@@ -2,6 +2,7 @@
 //! changed by AlterUserScramCredentials.
 
 use super::scram::{self, Hash, Keys};
+use crate::broker::bounds::text_weight;
 use millstream_protocol::messages::StrBytes;
 use std::collections::BTreeMap;
 
@@ -74,6 +75,10 @@ impl Credentials {
     pub(crate) fn has_scram(&self, user: &StrBytes, hash: Hash) -> bool {
         self.scram.contains_key(&(user.clone(), hash))
     }
+    /// About how many bytes those of SCRAM take.
+    pub(crate) fn weight(&self) -> usize {
+        self.scram.iter().map(|((user, _), stored)| text_weight(user) + stored.weight()).sum()
+    }
     pub(crate) fn put_scram(&mut self, user: StrBytes, hash: Hash, keys: Keys) {
         self.scram.insert((user, hash), Stored::Keys(keys));
     }
@@ -82,6 +87,12 @@ impl Credentials {
     }
 }
 impl Stored {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Password(password) => text_weight(password),
+            Self::Keys(keys) => keys.weight(),
+        }
+    }
     const fn iterations(&self) -> i32 {
         match self {
             Self::Password(_) => MIN_ITERATIONS,

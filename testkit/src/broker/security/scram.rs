@@ -93,6 +93,10 @@ impl Keys {
     pub(crate) fn of_password(hash: Hash, password: &str, salt: &[u8], iterations: i32) -> Self {
         Self::of_salted(hash, &hash.salted(password.as_bytes(), salt, iterations), salt, iterations)
     }
+    /// About how many bytes they take.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<Self>() + self.salt.len() + self.stored_key.len() + self.server_key.len()
+    }
     pub(crate) fn of_salted(hash: Hash, salted: &[u8], salt: &[u8], iterations: i32) -> Self {
         let client_key = hash.hmac(salted, b"Client Key");
         Self {

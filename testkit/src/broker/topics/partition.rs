@@ -122,6 +122,11 @@ impl Partition {
         let own = self.copies.get(&replica).filter(|_| self.owner != Some(replica));
         self.log.start().max(own.map_or(0, |copy| copy.start))
     }
+    /// About how many bytes its records take, those that replicas have beside the log among them.
+    pub(crate) fn records_weight(&self) -> usize {
+        let beside = self.copies.values().flat_map(|copy| &copy.diverged).map(Batch::weight).sum::<usize>();
+        self.log.weight() + beside
+    }
     /// How many in-sync replicas it takes to acknowledge (Kafka's effective minimum: no more than there are replicas).
     pub(crate) fn least_isr(&self, configured: usize) -> usize {
         configured.min(self.replicas.len())

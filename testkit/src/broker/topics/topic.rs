@@ -2,6 +2,7 @@
 
 use super::partition::Partition;
 use super::{OFFSETS_TOPIC, TRANSACTIONS_TOPIC, config};
+use crate::broker::bounds::{text_weight, values_weight};
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::BTreeMap;
 
@@ -44,10 +45,18 @@ impl Topic {
     pub(crate) fn is_compacted(&self) -> bool {
         self.config("cleanup.policy").contains("compact")
     }
+    /// About how many bytes it takes without its records.
+    pub(crate) fn weight(&self) -> usize {
+        let own = size_of::<Self>() + 2 * text_weight(&self.name);
+        own + values_weight(&self.configs) + values_weight(&self.defaults) + self.partitions.len() * PARTITION
+    }
     pub(crate) fn is_internal(&self) -> bool {
         matches!(self.name.as_str(), OFFSETS_TOPIC | TRANSACTIONS_TOPIC)
     }
 }
+
+/// About how many bytes a partition takes without its records: with its replicas and its place in indexes.
+const PARTITION: usize = size_of::<Partition>() + 512;
 
 /// DescribeConfigs' numbers for where a value comes from.
 const FROM_TOPIC: i8 = 1;

@@ -1,5 +1,6 @@
 //! A member of a classic group.
 
+use crate::broker::bounds::text_weight;
 use crate::broker::call::Call;
 use bytes::Bytes;
 use millstream_protocol::Timestamp;
@@ -30,6 +31,15 @@ impl Member {
     pub(crate) fn session_end(&self) -> Option<Timestamp> {
         let is_awaiting = self.awaiting_join.is_some() || self.awaiting_sync.is_some();
         (!is_awaiting).then(|| self.last_seen + self.session_timeout)
+    }
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        let texts = [&self.id, &self.client_id, &self.client_host].into_iter().chain(&self.instance_id);
+        let protocols = self.protocols.iter().map(|(name, metadata)| text_weight(name) + metadata.len());
+        size_of::<Self>()
+            + texts.map(|text| text_weight(text)).sum::<usize>()
+            + protocols.sum::<usize>()
+            + self.assignment.len()
     }
     pub(crate) fn is_static(&self) -> bool {
         self.instance_id.is_some()

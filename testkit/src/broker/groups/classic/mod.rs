@@ -18,6 +18,7 @@ mod sync;
 
 use super::committing::Committer;
 use super::embedded::Subscription;
+use crate::broker::bounds::text_weight;
 use crate::broker::call::Call;
 use crate::broker::java_hash::string_hash;
 use crate::broker::java_order::in_map_order;
@@ -118,6 +119,11 @@ impl ClassicGroup {
             subscribed: None,
             replies: Vec::new(),
         }
+    }
+    /// About how many bytes its members take.
+    pub(crate) fn weight(&self) -> usize {
+        let given_out = self.pending.keys().map(|id| text_weight(id) + size_of::<Timestamp>()).sum::<usize>();
+        self.members.values().map(Member::weight).sum::<usize>() + given_out
     }
     /// Takes the answers that are due.
     pub(crate) fn poll_replies(&mut self) -> Vec<GroupReply> {

@@ -2,6 +2,7 @@
 
 use super::{ClassicGroup, Rules, State};
 use crate::broker::call::Call;
+use crate::broker::own;
 use bytes::Bytes;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::hash::HashMap;
@@ -26,7 +27,7 @@ impl ClassicGroup {
             self.refuse_sync(call, ErrorCode::REBALANCE_IN_PROGRESS);
         }
         if self.is_leader(&id) {
-            let given = request.assignments.into_iter().map(|each| (each.member_id, each.assignment));
+            let given = request.assignments.into_iter().map(|each| (each.member_id, own::bytes(&each.assignment)));
             self.assign(given.collect(), rules);
         }
     }

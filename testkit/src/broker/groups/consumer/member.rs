@@ -12,7 +12,9 @@
 //! ```
 //! A member that has to give up stays in its epoch until it has; all others go to the target's epoch at once.
 
+use super::PARTITION;
 use super::assignor::Assignor;
+use crate::broker::bounds::text_weight;
 use bytes::Bytes;
 use millstream_protocol::Timestamp;
 use millstream_protocol::messages::{StrBytes, Uuid};
@@ -78,6 +80,18 @@ pub(crate) struct Member {
 pub(crate) const AWAY: i32 = -2;
 
 impl Member {
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        let named = [&self.instance_id, &self.rack_id, &self.regex].into_iter().flatten();
+        let texts = [&self.id, &self.client_id, &self.client_host].into_iter().chain(named).chain(&self.topics);
+        let owned =
+            self.assigned.values().chain(self.revoking.values()).map(|partitions| (partitions.len() + 8) * PARTITION);
+        let protocols = self.classic.iter().flat_map(|classic| &classic.protocols);
+        size_of::<Self>()
+            + texts.map(|text| text_weight(text)).sum::<usize>()
+            + owned.sum::<usize>()
+            + protocols.map(|(name, metadata)| text_weight(name) + metadata.len()).sum::<usize>()
+    }
     pub(crate) fn new(id: StrBytes, now: Timestamp) -> Self {
         Self {
             id,

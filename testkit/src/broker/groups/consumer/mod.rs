@@ -25,12 +25,16 @@ mod target;
 
 use super::committing::{CONSUMERS_SINCE, Committer};
 use super::settings::{ConsumerSettings, Timing};
+use crate::broker::bounds::text_weight;
 use crate::broker::java_hash::{string_hash, uuid_hash};
 use crate::broker::topics::Topics;
 use member::{Assignment, Member};
 use millstream_protocol::messages::{StrBytes, Uuid};
 use millstream_protocol::{ErrorCode, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// About how many bytes a partition takes where it is one of an assignment.
+pub(super) const PARTITION: usize = 16;
 
 /// A code and the sentence that goes with it.
 pub(crate) type Refusal = (ErrorCode, String);
@@ -93,6 +97,13 @@ impl ConsumerGroup {
             image: BTreeMap::new(),
             regexes: BTreeMap::new(),
         }
+    }
+    /// About how many bytes its members take.
+    pub(crate) fn weight(&self) -> usize {
+        let targets =
+            self.targets.values().flat_map(BTreeMap::values).map(|partitions| (partitions.len() + 8) * PARTITION);
+        let topics = self.regexes.values().flatten().chain(self.image.keys()).map(|name| text_weight(name));
+        self.members.values().map(Member::weight).sum::<usize>() + targets.sum::<usize>() + topics.sum::<usize>()
     }
     pub(crate) fn assigned_at(&self) -> Option<Timestamp> {
         self.assigned_at
