@@ -4,6 +4,7 @@ use bytes::Bytes;
 use millstream_protocol::NodeId;
 use millstream_protocol::frame::Frame;
 use millstream_protocol::messages::StrBytes;
+use std::borrow::Cow;
 
 /// A connection; never used twice in a cluster's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,8 +58,8 @@ pub(crate) enum Answer<T> {
     Later,
     /// Nothing: a produce request that wants no acknowledgement.
     Silence,
-    /// The connection ends.
-    Close,
+    /// The connection ends: why.
+    Close(Closing),
 }
 
 /// What the shell does with a connection.
@@ -73,7 +74,42 @@ pub(crate) enum Outcome {
     /// Bytes that are no Kafka answer, their size included.
     Raw(Bytes),
     /// The last frame before the connection ends.
-    Last(Frame),
+    Last(Frame, Closing),
     Silence,
-    Close,
+    Close(Closing),
+}
+
+/// Why the brokers end a connection. Kafka's clients see no more than an end: whoever wonders finds the reason in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Closing {
+    pub(crate) fault: Fault,
+    pub(crate) reason: Cow<'static, str>,
+    /// The request that was open: API, version, correlation id and client. It is known when the connection ends.
+    pub(crate) request: Option<String>,
+}
+
+/// Whose doing the end of a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A test wanted it.
+    Test,
+    /// The client sent what a Kafka broker hangs up on.
+    Client,
+    /// A Kafka broker would have served it.
+    Broker,
+}
+
+impl Closing {
+    /// A test wanted it.
+    pub(crate) const fn wanted() -> Self {
+        Self { fault: Fault::Test, reason: Cow::Borrowed("a fault wants it so"), request: None }
+    }
+    /// The client sent what a Kafka broker hangs up on.
+    pub(crate) fn refused(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { fault: Fault::Client, reason: reason.into(), request: None }
+    }
+    /// A Kafka broker would have served it.
+    pub(crate) fn failed(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { fault: Fault::Broker, reason: reason.into(), request: None }
+    }
 }

@@ -197,9 +197,15 @@ impl Broker {
         if let Some(outcome) = self.take_bare_token(peer, payload) {
             return outcome;
         }
-        let Ok(header) = frame::decode_request_header(payload) else { return Some(Outcome::Close) };
+        let header = match frame::decode_request_header(payload) {
+            Ok(header) => header,
+            Err(error) => return Some(Outcome::Close(Closing::refused(error.to_string()))),
+        };
         self.log.asked(self.now, peer, &header, payload);
-        let Some(principal) = self.principal(peer) else { return Some(Outcome::Close) };
+        let Some(principal) = self.principal(peer) else {
+            let why = "no rule of ssl.principal.mapping.rules is about the name in its certificate";
+            return Some(Outcome::Close(Closing::refused(why)));
+        };
         let call = Call {
             connection: peer.connection,
             node: peer.node,
@@ -247,9 +253,10 @@ impl Broker {
 fn encode<R: Request>(call: &Call, response: &R::Response) -> Outcome {
     match frame::encode_response::<R>(call.version, call.correlation_id, response) {
         Ok(frame) => Outcome::Frame(frame),
-        Err(error) => {
-            tracing::error!(%error, "a reply cannot be written; the connection is closed");
-            Outcome::Close
-        }
+        Err(error) => Outcome::Close(unwritten(&error)),
     }
+}
+/// Why a connection ends whose answer does not fit its version.
+fn unwritten(error: &frame::EncodeError) -> Closing {
+    Closing::failed(format!("its answer cannot be written: {error}"))
 }

@@ -1,7 +1,7 @@
 //! What happens to the cluster from outside: nodes that go and come, leaders that move, topics made anew, disks that fail.
 
 use super::Broker;
-use super::call::{Outcome, Peer};
+use super::call::{Closing, Outcome, Peer};
 use super::life::{ImpossibleMove, Move};
 use super::nodes::Node;
 use super::pushed::PushedLeader;
@@ -77,8 +77,8 @@ impl Broker {
         self.let_node_go_on(node);
     }
     /// Ends a connection instead of answering it.
-    pub(crate) fn end_connection(&mut self, peer: &Peer) {
-        self.push_reply(peer.node, peer.connection, Outcome::Close);
+    pub(crate) fn end_connection(&mut self, peer: &Peer, why: Closing) {
+        self.push_reply(peer.node, peer.connection, Outcome::Close(why));
     }
     /// Spoils the stored batch that holds an offset; says whether there is one.
     pub(crate) fn spoil(&mut self, topic: &str, partition: i32, offset: i64) -> bool {

@@ -2,7 +2,7 @@
 
 use super::buffers::Held;
 use super::shared::Shared;
-use crate::broker::{ConnectionId, ListenerId, Outcome, Peer};
+use crate::broker::{Closing, ConnectionId, Fault, ListenerId, Outcome, Peer};
 use crate::network::Client;
 use bytes::{Buf, Bytes};
 use millstream_protocol::NodeId;
@@ -45,10 +45,22 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         buffer: FrameBuffer::new(MAX_REQUEST),
         outcomes,
         client: at.client,
+        from: at.from,
         held: Held::nothing(shared.buffers()),
     };
-    // Whatever ends it, the peer sees an end of stream; there is nobody else to tell.
+    // Whatever ends it, the peer sees an end of stream; why the broker ended it has been said.
     let _ = connection.run(&peer, &shared).await;
+}
+
+/// Says in the log why a broker ends a connection: no lock is held here, however long the log takes.
+pub(super) fn tell_end(node: NodeId, from: SocketAddr, closing: &Closing) {
+    let request = closing.request.as_ref().map(|request| format!(" upon {request}")).unwrap_or_default();
+    let text = format!("node {node} closes the connection of {from}{request}: {}", closing.reason);
+    match closing.fault {
+        Fault::Test => tracing::debug!("{text}"),
+        Fault::Client => tracing::warn!("{text}"),
+        Fault::Broker => tracing::error!("{text}"),
+    }
 }
 
 struct Registered<'s> {
@@ -67,11 +79,12 @@ struct Connection<'b, S> {
     outcomes: mpsc::Receiver<Outcome>,
     client: Client,
     held: Held<'b>,
+    from: SocketAddr,
 }
 impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
     async fn run(&mut self, peer: &Peer, shared: &Shared) -> io::Result<()> {
         loop {
-            while let Some(payload) = self.buffer.next_frame().map_err(io::Error::other)? {
+            while let Some(payload) = self.next_request(peer)? {
                 if !self.client.is_known() {
                     self.learn_client(&payload);
                 }
@@ -79,7 +92,8 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
                 drop(payload);
                 match self.outcome().await? {
                     Outcome::Frame(frame) => self.write(frame).await?,
-                    Outcome::Last(frame) => {
+                    Outcome::Last(frame, closing) => {
+                        tell_end(peer.node, self.from, &closing);
                         self.write(frame).await?;
                         return self.stream.shutdown().await;
                     }
@@ -88,11 +102,20 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
                         self.stream.flush().await?;
                     }
                     Outcome::Silence => {}
-                    Outcome::Close => return self.stream.shutdown().await,
+                    Outcome::Close(closing) => {
+                        tell_end(peer.node, self.from, &closing);
+                        return self.stream.shutdown().await;
+                    }
                 }
             }
             self.read().await?;
         }
+    }
+    fn next_request(&mut self, peer: &Peer) -> io::Result<Option<Bytes>> {
+        self.buffer.next_frame().map_err(|error| {
+            tell_end(peer.node, self.from, &Closing::refused(error.to_string()));
+            io::Error::other(error)
+        })
     }
     /// Clients say who they are in their requests; nothing is learnt from what is none.
     fn learn_client(&self, payload: &Bytes) {

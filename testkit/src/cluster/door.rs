@@ -2,6 +2,8 @@
 
 use super::connection;
 use super::shared::Shared;
+#[cfg(feature = "tls")]
+use crate::broker::Closing;
 use crate::broker::{ListenerId, SecurityProtocol, Settings};
 use crate::network::{Line, Transport};
 use millstream_protocol::NodeId;
@@ -66,11 +68,23 @@ impl Door {
             Lock::None => connection::serve(stream, at, None, shared).await,
             #[cfg(feature = "tls")]
             Lock::Tls(acceptor) => {
-                // A handshake that fails has told the client why, by an alert.
-                if let Ok((stream, name)) = acceptor.accept(stream).await {
-                    connection::serve(stream, at, name, shared).await;
+                match acceptor.accept(stream).await {
+                    Ok((stream, name)) => connection::serve(stream, at, name, shared).await,
+                    // It hung up itself: to see that the port is open, say.
+                    Err(error) if is_end(&error) => {}
+                    Err(error) => {
+                        let why =
+                            format!("its TLS handshake failed: {error}; check security.protocol and certificates");
+                        connection::tell_end(node, from, &Closing::refused(why));
+                    }
                 }
             }
         }
     }
+}
+
+#[cfg(feature = "tls")]
+fn is_end(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
 }

@@ -190,11 +190,8 @@ fn answerer<R: Request>(response: R::Response) -> Answerer {
         let frame = frame::encode_response::<R>(call.version, call.correlation_id, &response);
         // A test that answers what this version cannot carry is told so by the end of the connection, and here.
         frame.map_or_else(
-            |error| {
-                tracing::error!(%error, "the answer of a rule cannot be written; the connection is closed");
-                crate::broker::Outcome::Close
-            },
-            crate::broker::Outcome::Frame,
+            |error| Outcome::Close(Closing::failed(format!("the answer of a rule cannot be written: {error}"))),
+            Outcome::Frame,
         )
     })
 }

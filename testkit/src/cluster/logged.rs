@@ -104,8 +104,16 @@ impl<R> LoggedRequest<R> {
             Some(Answered::Frame(_)) => Outcome::Answered,
             Some(Answered::Raw(_)) => Outcome::Malformed,
             Some(Answered::Nothing) => Outcome::Unanswered,
-            Some(Answered::Closed) => Outcome::Closed,
+            Some(Answered::Closed(_)) => Outcome::Closed,
             None => Outcome::Open,
+        }
+    }
+    /// Why the connection was closed instead of an answer.
+    #[must_use]
+    pub fn closed_because(&self) -> Option<&str> {
+        match &self.exchange.answer {
+            Some(Answered::Closed(reason)) => Some(reason),
+            _ => None,
         }
     }
     /// The request's frame without its size.
@@ -180,7 +188,10 @@ impl<R> fmt::Display for LoggedRequest<R> {
         if let Some(at) = self.answered_at() {
             write!(f, " after {} ms", at.since(self.at()).as_millis())?;
         }
-        self.fault().map_or(Ok(()), |fault| write!(f, " by {fault}"))
+        if let Some(fault) = self.fault() {
+            return write!(f, " by a fault: {fault}");
+        }
+        self.closed_because().map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::shared::Shared;
 use super::{AnyRequest, LoggedRequest};
-use crate::broker::{Broker, Peer};
+use crate::broker::{Broker, Closing, Peer};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,9 +17,8 @@ impl Panics {
         let asked = broker.request_log().exchanges().filter(|exchange| exchange.connection == peer.connection.0).last();
         let picture = asked.map(|exchange| LoggedRequest::<AnyRequest>::new(exchange.clone()).picture());
         let text = format!("{}, while it served {}", words(reason), picture.unwrap_or_default());
-        tracing::error!("a broker panicked: {text}");
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text);
-        broker.end_connection(peer);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text.clone());
+        broker.end_connection(peer, Closing::failed(format!("a broker panicked: {text}")));
     }
     /// Tells of one in what a broker does by itself. Time goes on: what was due is done no more, and all else is served.
     pub(super) fn note_in_time(&self, reason: &(dyn Any + Send)) {

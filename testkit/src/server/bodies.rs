@@ -63,6 +63,9 @@ pub(super) struct RequestView {
     pub(super) version: i16,
     pub(super) correlation_id: i32,
     pub(super) outcome: String,
+    /// Why the connection was closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
     pub(super) fault: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) request: Option<serde_json::Value>,

@@ -92,4 +92,5 @@ fn view(logged: &LoggedRequest, is_whole: bool) -> RequestView {
         request: read(logged.request_json()),
         response: read(logged.response_json()),
     }
+        reason: logged.closed_because().map(str::to_owned),
 }

@@ -1,7 +1,8 @@
-//! Bytes that are no requests.
+//! Bytes that are no requests, and requests that are unlike others.
 
 use crate::client::{Connection, versions_request};
-use millstream_protocol::messages::MetadataRequest;
+use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
+use millstream_protocol::messages::{MetadataRequest, StrBytes};
 use millstream_testkit::TestCluster;
 
 #[tokio::test]
@@ -43,4 +44,30 @@ async fn every_prefix_of_a_request_is_survived() {
         let _ = connection.payload();
     }
     assert_eq!(Connection::to(&cluster, 0).call(12, &MetadataRequest::default()).brokers.len(), 1);
+}
+
+/// A limit that is there for answers, as many times the frame as a message takes in memory, ended the connection without a word.
+#[tokio::test]
+async fn thousands_of_short_names_are_served_as_by_kafka() {
+    let cluster = TestCluster::start().await;
+    let topic = |number: usize| {
+        MetadataRequestTopic::default().with_name(Some(StrBytes::from_string(format!("{number:x}")).into()))
+    };
+    let topics: Vec<_> = (0..3528).map(topic).collect();
+    let request = MetadataRequest::default().with_topics(Some(topics)).with_allow_auto_topic_creation(false);
+    let response = Connection::to(&cluster, 0).call(4, &request);
+    assert_eq!(response.topics.len(), 3528);
+}
+
+#[tokio::test]
+async fn the_log_says_why_a_connection_was_closed() {
+    let cluster = TestCluster::start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    // Metadata 1 of two billion topics.
+    connection.send_raw(&[0, 0, 0, 14, 0, 3, 0, 1, 0, 0, 0, 1, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
+    assert_eq!(connection.payload(), None);
+    let all = cluster.requests().all();
+    let why = all[0].closed_because().expect("it was closed");
+    assert!(why.contains("2147483647 elements"), "{why}");
+    assert!(all[0].to_string().ends_with(why), "{}", all[0]);
 }

@@ -3,7 +3,7 @@
 use super::held::{Held, Waiting};
 use super::malform;
 use crate::broker::Broker;
-use crate::broker::call::{ConnectionId, Outcome, Reply};
+use crate::broker::call::{Closing, ConnectionId, Outcome, Reply};
 use crate::broker::timers::TimerKey;
 use crate::faults::{Effect, Malformation, Then};
 use millstream_protocol::{ApiKey, NodeId};
@@ -33,7 +33,7 @@ impl After {
             other => other,
         };
         match self.effect {
-            Some(Effect::ApplyThen(Then::Disconnect)) => Some(Outcome::Close),
+            Some(Effect::ApplyThen(Then::Disconnect)) => Some(Outcome::Close(Closing::wanted())),
             Some(Effect::ApplyThen(Then::Silence)) => None,
             Some(Effect::CorruptRecords) => Some(spoil(outcome, Malformation::BadChecksum)),
             Some(Effect::Malform(how)) => Some(spoil(outcome, how)),
@@ -63,10 +63,13 @@ impl Broker {
         }
     }
     /// Sends an answer, once its node moves.
-    pub(super) fn send(&mut self, node: NodeId, reply: Reply) {
+    pub(super) fn send(&mut self, node: NodeId, mut reply: Reply) {
         if self.nodes.stands_still(node) {
             self.faults.waiting.push((node, Waiting::Answer(reply)));
             return;
+        }
+        if let Outcome::Close(closing) | Outcome::Last(_, closing) = &mut reply.outcome {
+            closing.request = self.log.name_of_open(reply.connection);
         }
         self.log.answered(self.now, reply.connection, &reply.outcome);
         self.replies.push(reply);

@@ -2,7 +2,7 @@
 
 use super::answers::{After, Late};
 use super::{Taken, Verdict};
-use crate::broker::call::{Call, ConnectionId, Outcome, Peer, Reply};
+use crate::broker::call::{Call, Closing, ConnectionId, Outcome, Peer, Reply};
 use crate::broker::{Broker, handlers};
 use crate::faults::Effect;
 use bytes::Bytes;
@@ -65,7 +65,7 @@ impl Broker {
                 return Judged::Done(None);
             }
             Verdict::Effect(Effect::Error(code)) => Judged::Refuse(code),
-            Verdict::Effect(Effect::Disconnect) => Judged::Done(Some(Outcome::Close)),
+            Verdict::Effect(Effect::Disconnect) => Judged::Done(Some(Outcome::Close(Closing::wanted()))),
             Verdict::Effect(Effect::Silence) => return Judged::Done(None),
             Verdict::Effect(Effect::Pass) => Judged::Serve,
             Verdict::Effect(effect) => {

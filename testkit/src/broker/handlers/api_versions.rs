@@ -7,6 +7,7 @@ use super::{Handler, all_versions, versions};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call, Outcome};
 use crate::broker::features::Feature;
+use crate::broker::unwritten;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::messages::api_versions_response::{ApiVersion, FinalizedFeatureKey, SupportedFeatureKey};
 use millstream_protocol::messages::{ApiVersionsRequest, ApiVersionsResponse, StrBytes};
@@ -66,7 +67,7 @@ pub(super) fn refuse_version(broker: &Broker, call: &Call) -> Outcome {
         .with_error_code(ErrorCode::UNSUPPORTED_VERSION.get())
         .with_api_keys(own.into_iter().collect());
     frame::encode_response::<ApiVersionsRequest>(0, call.correlation_id, &response)
-        .map_or(Outcome::Close, Outcome::Frame)
+        .map_or_else(|error| Outcome::Close(unwritten(&error)), Outcome::Frame)
 }
 
 /// What is served, but that telemetry (KIP-714) is offered only by brokers that have a reporter for it; who asks all the same is answered.

@@ -6,7 +6,7 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::authorizer::catalog::{ANY, MATCH, UNKNOWN};
 use crate::broker::authorizer::{Acl, CLUSTER, Operation, PatternType, Permission, ResourceType};
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, Closing};
 use crate::broker::own;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::create_acls_request::AclCreation;
@@ -22,7 +22,7 @@ impl Handler for CreateAcls {
     fn handle(broker: &mut Broker, _: &Call, request: CreateAclsRequest) -> Answer<CreateAclsResponse> {
         if !request.creations.iter().all(is_readable) {
             // Kafka cannot read such a request.
-            return Answer::Close;
+            return Answer::Close(Closing::refused("a number in it stands for nothing that Kafka knows"));
         }
         if !broker.settings.security.has_authorizer {
             let refused = request.creations.iter().map(|_| failed(ErrorCode::SECURITY_DISABLED, NO_AUTHORIZER));

@@ -6,7 +6,7 @@ use super::Handler;
 use super::create_acls::NO_AUTHORIZER;
 use crate::broker::Broker;
 use crate::broker::authorizer::{Acl, Filter};
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, Closing};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::describe_acls_response::{AclDescription, DescribeAclsResource};
 use millstream_protocol::messages::{DescribeAclsRequest, DescribeAclsResponse, StrBytes};
@@ -27,7 +27,7 @@ impl Handler for DescribeAcls {
         };
         if !filter.is_readable() {
             // Kafka cannot read such a request.
-            return Answer::Close;
+            return Answer::Close(Closing::refused("a number in it stands for nothing that Kafka knows"));
         }
         if !broker.settings.security.has_authorizer {
             return Answer::Reply(failed(ErrorCode::SECURITY_DISABLED, NO_AUTHORIZER));

@@ -64,15 +64,23 @@ pub(super) use describe_topic_partitions::page_refusal;
 #[cfg(test)]
 use super::authorizer::Need;
 use super::authorizer::{Guard, Rights, Verdict};
-use super::call::{Answer, Call, Outcome};
+use super::call::{Answer, Call, Closing, Outcome};
 use super::faults::Judged;
 use super::{Broker, encode};
 use bytes::Bytes;
 use millstream_protocol::api::{self, VersionRange};
-use millstream_protocol::frame::{self, Frame};
+use millstream_protocol::frame::{self, Decoder, Frame, Limits};
 use millstream_protocol::messages::Request;
 use millstream_protocol::{ApiKey, ErrorCode};
 use std::collections::BTreeMap;
+
+/// Reads requests. What a request takes in memory it takes while it is served, one at a time in a cluster: so that the few bytes of many
+/// short names, which Kafka serves, may take more than what the limits for answers let them.
+const READER: Decoder = {
+    let mut limits = Limits::DEFAULT;
+    limits.memory_base_bytes = 16 << 20;
+    Decoder::new(limits)
+};
 
 /// How the broker serves one API.
 pub(super) trait Handler {
@@ -104,7 +112,7 @@ macro_rules! served {
             $(if api == <<$handler as Handler>::Request as Request>::KEY {
                 return serve::<$handler>(broker, call, body);
             })*
-            Some(Outcome::Close)
+            Some(Outcome::Close(not_served(broker, api, call.version)))
         }
 
         /// The answer that refuses a request, whatever it asks for; none when it cannot be read.
@@ -197,18 +205,25 @@ pub(super) fn dispatch(broker: &mut Broker, api: ApiKey, call: &Call, body: Byte
     match (is_served, api) {
         (true, _) => route(broker, api, call, body),
         (false, ApiKey::API_VERSIONS) => Some(api_versions::refuse_version(broker, call)),
-        (false, _) => {
-            if let Some(reason) = broker.versions.lost(api, call.version, served(api)) {
-                tracing::error!("{reason}; the connection is closed");
-            }
-            Some(Outcome::Close)
-        }
+        (false, _) => Some(Outcome::Close(not_served(broker, api, call.version))),
     }
+}
+fn not_served(broker: &Broker, api: ApiKey, version: i16) -> Closing {
+    if let Some(reason) = broker.versions.lost(api, version, served(api)) {
+        return Closing::failed(reason);
+    }
+    Closing::refused(match versions(broker, api) {
+        Some(range) => format!("of {api} these brokers speak the versions {} to {}", range.min(), range.max()),
+        None => format!("these brokers do not serve {api}"),
+    })
 }
 
 fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Outcome> {
     let kept = body.clone();
-    let Ok(mut request) = frame::decode_request::<H::Request>(call.version, body) else { return Some(Outcome::Close) };
+    let mut request = match READER.request::<H::Request>(call.version, body) {
+        Ok(request) => request,
+        Err(error) => return Some(Outcome::Close(Closing::refused(error.to_string()))),
+    };
     match broker.judge(H::Request::KEY, call, &kept, &request) {
         Judged::Serve => {}
         Judged::Refuse(code) => {
@@ -238,9 +253,11 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
         }
         Answer::Later => None,
         // Nobody listens, so that a refusal can only be told by hanging up.
-        Answer::Silence if broker.patches.has(call.connection) => Some(Outcome::Close),
+        Answer::Silence if broker.patches.has(call.connection) => {
+            Some(Outcome::Close(produce::unheard(ErrorCode::TOPIC_AUTHORIZATION_FAILED)))
+        }
         Answer::Silence => Some(Outcome::Silence),
-        Answer::Close => Some(Outcome::Close),
+        Answer::Close(closing) => Some(Outcome::Close(closing)),
     }
 }
 
@@ -260,7 +277,7 @@ fn screen<H: Handler>(
 }
 
 fn refuse<H: Handler>(call: &Call, body: Bytes, code: ErrorCode) -> Option<Frame> {
-    let request = frame::decode_request::<H::Request>(call.version, body).ok()?;
+    let request = READER.request::<H::Request>(call.version, body).ok()?;
     let mut response = H::refuse(&request, code);
     H::fit(&mut response, call.version);
     frame::encode_response::<H::Request>(call.version, call.correlation_id, &response).ok()

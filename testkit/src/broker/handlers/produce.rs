@@ -4,7 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, Closing};
 use crate::broker::log::Appended;
 use crate::broker::log::batch::Batch;
 use crate::broker::producing::records::{RecordRules, accept};
@@ -73,8 +73,7 @@ impl Handler for Produce {
         left.retain(|each| broker.replicated(each, call.node) != Some(Ok(())));
         match request.acks {
             // Nobody listens, so that an error can only be told by hanging up.
-            0 if has_error(&response) => Answer::Close,
-            0 => Answer::Silence,
+            0 => first_error(&response).map_or(Answer::Silence, |code| Answer::Close(unheard(code))),
             _ if left.is_empty() => Answer::Reply(response),
             _ => {
                 let patience = Duration::from_millis(u64::from(request.timeout_ms.max(0).unsigned_abs()));
@@ -95,8 +94,13 @@ impl Handler for Produce {
     }
 }
 
-fn has_error(response: &ProduceResponse) -> bool {
-    response.responses.iter().flat_map(|topic| &topic.partition_responses).any(|partition| partition.error_code != 0)
+fn first_error(response: &ProduceResponse) -> Option<ErrorCode> {
+    let partitions = response.responses.iter().flat_map(|topic| &topic.partition_responses);
+    partitions.map(|partition| ErrorCode::new(partition.error_code)).find(|code| *code != ErrorCode::NONE)
+}
+/// Why a connection ends on which records came that nobody wants to be told of.
+pub(super) fn unheard(code: ErrorCode) -> Closing {
+    Closing::refused(format!("{}, which its producer cannot be told, as it asked for no answer (acks=0)", code.name()))
 }
 
 fn write(

@@ -4,7 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, Closing};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{SaslAuthenticateRequest, SaslAuthenticateResponse, StrBytes};
 
@@ -26,8 +26,10 @@ impl Handler for SaslAuthenticate {
                     .with_auth_bytes(token.bytes)
                     .with_session_lifetime_ms(token.lifetime_ms),
             ),
-            Err(reason) => broker
-                .fail_with::<SaslAuthenticateRequest>(call, &refused(ErrorCode::SASL_AUTHENTICATION_FAILED, &reason)),
+            Err(reason) => {
+                let response = refused(ErrorCode::SASL_AUTHENTICATION_FAILED, &reason);
+                broker.fail_with::<SaslAuthenticateRequest>(call, &response, Closing::refused(reason))
+            }
         }
     }
     fn refuse(_: &SaslAuthenticateRequest, code: ErrorCode) -> SaslAuthenticateResponse {

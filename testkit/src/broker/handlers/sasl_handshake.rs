@@ -5,7 +5,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, Closing};
 use crate::broker::security::mechanism::Mechanism;
 use crate::broker::security::session::{Framing, Identity, Stage};
 use millstream_protocol::ErrorCode;
@@ -25,7 +25,8 @@ impl Handler for SaslHandshake {
         let response = SaslHandshakeResponse::default().with_mechanisms(names);
         let Some(mechanism) = mechanism else {
             let response = response.with_error_code(ErrorCode::UNSUPPORTED_SASL_MECHANISM.get());
-            return broker.fail_with::<SaslHandshakeRequest>(call, &response);
+            let why = Closing::refused(format!("the SASL mechanism {:?} is not enabled", request.mechanism.as_str()));
+            return broker.fail_with::<SaslHandshakeRequest>(call, &response, why);
         };
         let framing = if call.version == 0 { Framing::Bare } else { Framing::Requests };
         broker.begin_exchange(call.connection, mechanism, framing, before);

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use millstream_protocol::frame::Frame;
 use millstream_protocol::messages::StrBytes;
 use millstream_protocol::{ApiKey, NodeId, Timestamp};
+use std::borrow::Cow;
 
 /// One request and what came of it.
 #[derive(Debug, Clone)]
@@ -42,15 +43,15 @@ pub(crate) enum Answered {
     Raw(Bytes),
     /// The request wanted no answer.
     Nothing,
-    /// The connection ended.
-    Closed,
+    /// The connection ended: why.
+    Closed(Cow<'static, str>),
 }
 impl Answered {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Frame(frame) => frame.len(),
             Self::Raw(bytes) => bytes.len(),
-            Self::Nothing | Self::Closed => 0,
+            Self::Nothing | Self::Closed(_) => 0,
         }
     }
 }

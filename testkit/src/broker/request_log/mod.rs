@@ -75,10 +75,10 @@ impl RequestLog {
     /// An answer went out.
     pub(crate) fn answered(&mut self, now: Timestamp, connection: ConnectionId, outcome: &Outcome) {
         let answer = match outcome {
-            Outcome::Frame(frame) | Outcome::Last(frame) => Answered::Frame(frame.clone()),
+            Outcome::Frame(frame) | Outcome::Last(frame, _) => Answered::Frame(frame.clone()),
             Outcome::Raw(bytes) => Answered::Raw(bytes.clone()),
             Outcome::Silence => Answered::Nothing,
-            Outcome::Close => Answered::Closed,
+            Outcome::Close(closing) => Answered::Closed(closing.reason.clone()),
         };
         let Some(exchange) = self.open_on(connection) else { return };
         exchange.answered_at = Some(now);
@@ -89,6 +89,11 @@ impl RequestLog {
         };
         let len = answer.len();
         exchange.answer = Some(answer);
+    /// The request that is open on a connection, for people: API, version, correlation id, client.
+    pub(crate) fn name_of_open(&mut self, connection: ConnectionId) -> Option<String> {
+        let Exchange { api, version, correlation_id, client_id, .. } = self.open_on(connection)?;
+        Some(format!("{api} {version} (correlation id {correlation_id}, client id {client_id:?})"))
+    }
         self.bytes += len;
         self.open.remove(&connection);
         self.coverage.answered(api, version, codes);

@@ -3,7 +3,7 @@
 use super::session::{Framing, Stage};
 use super::{ANONYMOUS, session};
 use crate::broker::Broker;
-use crate::broker::call::{Call, Outcome, Peer};
+use crate::broker::call::{Call, Closing, Outcome, Peer};
 use crate::broker::handlers;
 use bytes::Bytes;
 use millstream_protocol::frame::Frame;
@@ -26,7 +26,9 @@ impl Broker {
         let limit = self.settings.security.max_receive_size;
         let session = self.security.session(peer.connection);
         if session.identity().is_none() && payload.len() > limit {
-            return Some(Some(Outcome::Close));
+            let size = payload.len();
+            let why = format!("{size} bytes before it has authenticated; sasl.server.max.receive.size is {limit}");
+            return Some(Some(Outcome::Close(Closing::refused(why))));
         }
         match &session.stage {
             Stage::Exchange(exchange) if exchange.framing == Framing::Bare => {}
@@ -34,8 +36,8 @@ impl Broker {
         }
         match self.advance_exchange(peer.connection, payload) {
             Ok(token) => Some(Some(bare(&token.bytes))),
-            Err(_) => {
-                self.fail_authentication(peer.node, peer.connection, None);
+            Err(reason) => {
+                self.fail_authentication(peer.node, peer.connection, None, Closing::refused(reason));
                 Some(None)
             }
         }
@@ -58,17 +60,25 @@ impl Broker {
             (Stage::Exchange(_), ApiKey::SASL_AUTHENTICATE) => Gate::Open,
             (Stage::Exchange(_), _) => {
                 let last = handlers::refusal(api, call, body, ErrorCode::ILLEGAL_SASL_STATE);
-                self.shut(call, last)
+                self.shut(call, last, "SaslAuthenticate was to come, in an exchange of tokens")
             }
             (Stage::Done(identity), _) => match identity.expires {
-                Some(end) if end <= now && api != ApiKey::SASL_HANDSHAKE => Gate::Shut(Some(Outcome::Close)),
+                Some(end) if end <= now && api != ApiKey::SASL_HANDSHAKE => {
+                    let why = "its session is over (connections.max.reauth.ms, or its token), and it did not authenticate again";
+                    Gate::Shut(Some(Outcome::Close(Closing::refused(why))))
+                }
                 _ => Gate::Open,
             },
-            (Stage::Opening | Stage::Versions | Stage::OtherMechanism | Stage::Failed, _) => self.shut(call, None),
+            (Stage::OtherMechanism, _) => {
+                self.shut(call, None, "it authenticates again by another mechanism than before")
+            }
+            (Stage::Opening | Stage::Versions | Stage::Failed, _) => {
+                self.shut(call, None, "this listener wants SASL, and it has not authenticated: check security.protocol")
+            }
         }
     }
-    fn shut(&mut self, call: &Call, last: Option<Frame>) -> Gate {
-        self.fail_authentication(call.node, call.connection, last);
+    fn shut(&mut self, call: &Call, last: Option<Frame>, why: &'static str) -> Gate {
+        self.fail_authentication(call.node, call.connection, last, Closing::refused(why));
         Gate::Shut(None)
     }
     /// Who sends a request, as ACLs name it; none for a certificate that no mapping rule is about.
@@ -88,6 +98,6 @@ impl Broker {
 fn bare(token: &[u8]) -> Outcome {
     match i32::try_from(token.len()) {
         Ok(size) => Outcome::Raw(Bytes::from([size.to_be_bytes().as_slice(), token].concat())),
-        Err(_) => Outcome::Close,
+        Err(_) => Outcome::Close(Closing::failed("its token does not fit a frame")),
     }
 }

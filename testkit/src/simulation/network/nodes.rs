@@ -104,12 +104,12 @@ impl Network {
                 self.trace.garbage(place, about, &bytes);
                 self.send_answer(place, about, bytes);
             }
-            Outcome::Last(frame) => {
+            Outcome::Last(frame, _) => {
                 self.answer(place, about, frame.to_bytes());
                 self.send(now, id, Direction::ToProcess, Piece::End);
             }
             Outcome::Silence => {}
-            Outcome::Close => self.send(now, id, Direction::ToProcess, Piece::End),
+            Outcome::Close(_) => self.send(now, id, Direction::ToProcess, Piece::End),
         }
     }
     fn answer(&mut self, place: Place, about: Asked, bytes: Bytes) {
