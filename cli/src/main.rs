@@ -10,6 +10,7 @@ mod failure;
 use clap::{Parser, Subcommand};
 use commands::{broker, consume, decode, demo, demo_app, groups, produce, topics};
 use failure::Failure;
+use millstream_testkit::server::{LogLines, StderrLog};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -51,7 +52,11 @@ impl Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    log_to_stderr();
+    let log = match StderrLog::start() {
+        Ok(log) => log,
+        Err(error) => return Failure::new("start the log", error).report(),
+    };
+    log_to(log.lines());
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return Failure::new("start the runtime", error).report(),
@@ -59,19 +64,20 @@ fn main() -> ExitCode {
     let outcome = runtime.block_on(arguments.command.run());
     // Standard input may be held by a thread that waits for a line: it is not waited for.
     runtime.shutdown_background();
+    drop(log);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
 }
 
-/// Warnings and errors, or what `RUST_LOG` asks for.
-fn log_to_stderr() {
+/// Errors, and what brokers of ours hang up on; or what `RUST_LOG` asks for.
+fn log_to(lines: LogLines) {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error,millstream_testkit=warn"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
+        .with_writer(move || lines.clone())
         .init();
 }

@@ -1,7 +1,7 @@
 //! The small binary `millstream-broker`: a Kafka cluster for tests in any language, and nothing else.
 
 use clap::Parser;
-use millstream_testkit::server::{BrokerArguments, signalled_or_parent_gone};
+use millstream_testkit::server::{BrokerArguments, StderrLog, signalled_or_parent_gone};
 use std::process::ExitCode;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -15,7 +15,16 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let Arguments { broker } = Arguments::parse();
-    tracing_subscriber::fmt().with_max_level(LevelFilter::WARN).with_ansi(false).with_writer(std::io::stderr).init();
+    let log = match StderrLog::start() {
+        Ok(log) => log,
+        Err(error) => return failed(&error),
+    };
+    let lines = log.lines();
+    tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::WARN)
+        .with_ansi(false)
+        .with_writer(move || lines.clone())
+        .init();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error),
@@ -26,6 +35,7 @@ fn main() -> ExitCode {
     });
     // Standard input may be held by a thread that waits for a line: it is not waited for.
     runtime.shutdown_background();
+    drop(log);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(&error),

@@ -15,7 +15,9 @@ mod route;
 mod stop;
 mod topics;
 mod topology;
+mod stderr_log;
 
 pub use arguments::{BrokerArguments, NotStarted, ServeError};
 pub use control::{ControlServer, routes};
 pub use stop::{signalled, signalled_or_parent_gone};
+pub use stderr_log::{LogLines, StderrLog};

@@ -13,14 +13,14 @@ const OTHERS: usize = 1_000;
 /// What a process may hold more for another reason than its connections, where these are few.
 const SLACK_KIB: usize = 2 << 10;
 
-struct Broker {
-    process: Child,
+pub(crate) struct Broker {
+    pub(crate) process: Child,
     address: String,
-    control: String,
+    pub(crate) control: String,
 }
 impl Broker {
     /// One that may have this many files open.
-    fn with_files(most: usize) -> Self {
+    pub(crate) fn with_files(most: usize) -> Self {
         let binary = env!("CARGO_BIN_EXE_millstream-broker");
         let limited = format!("ulimit -n {most}; exec {binary} --with-parent --control-port 0");
         let piped = Stdio::piped;
@@ -41,7 +41,7 @@ impl Broker {
         ask(&mut broker.connect());
         broker
     }
-    fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         TcpStream::connect(&self.address).expect("it listens")
     }
     /// Kilobytes that it holds now.
@@ -59,12 +59,12 @@ impl Drop for Broker {
     }
 }
 /// How many files this process may have open.
-fn most_files() -> usize {
+pub(crate) fn most_files() -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").expect("Linux tells");
     let line = limits.lines().find(|line| line.starts_with("Max open files")).expect("it tells of files");
     line.split_whitespace().nth(3).and_then(|soft| soft.parse().ok()).unwrap_or(CROWD + OTHERS)
 }
-fn ask(stream: &mut TcpStream) {
+pub(crate) fn ask(stream: &mut TcpStream) {
     stream.write_all(&ASK).expect("it takes the request");
     let mut size = [0; 4];
     stream.read_exact(&mut size).expect("it answers");
