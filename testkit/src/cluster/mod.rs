@@ -21,6 +21,7 @@ mod recipe;
 mod records;
 mod replication;
 mod request_log;
+mod room;
 mod security_options;
 mod shared;
 mod thread;
@@ -42,6 +43,8 @@ pub use records::ClusterRecord;
 #[cfg(feature = "simulation")]
 pub(crate) use records::decode as decode_records;
 pub use request_log::RequestLog;
+#[cfg(feature = "server")]
+pub(crate) use room::{ConnectionLimit, Trouble};
 #[cfg(feature = "tls")]
 pub use tls::{ClientCertificate, ClusterTls, TlsFiles};
 
@@ -266,6 +269,11 @@ impl TestCluster {
     #[cfg(feature = "server")]
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Broker) -> T) -> T {
         self.shared.look(look)
+    }
+    /// Takes no more connections than this at a time, from here on.
+    #[cfg(feature = "server")]
+    pub(crate) fn limit_connections(&self, limit: ConnectionLimit) {
+        self.shared.room().limit(limit);
     }
     pub(crate) fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {
         self.shared.with_broker(act)

@@ -2,6 +2,7 @@
 
 use super::door::Door;
 use super::places::{Places, addresses};
+use super::room::Trouble;
 use super::shared::Shared;
 use super::thread::{Host, Place};
 use crate::broker::Endpoint;
@@ -15,17 +16,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 
 /// The port of the first listener of every broker in memory.
 #[cfg(feature = "client")]
 const MEMORY_PORT: u16 = 9092;
-/// Before the next try to accept, when there was nothing to accept with.
-const PAUSE: Duration = Duration::from_millis(1);
 /// How many connections the system holds ready to be accepted, if its own limit is no lower: a client whose connection finds no place tries again a second later.
 const BACKLOG: u16 = 4096;
 
@@ -314,22 +312,26 @@ async fn accept(
 ) -> Option<TcpSocket> {
     // Owned by this task: when it ends, they end.
     let mut connections = JoinSet::new();
-    let mut has_told = false;
+    let (mut next, mut trouble) = (None, Trouble::default());
     loop {
         tokio::select! {
-            accepted = listener.accept(node, &door, &shared) => match accepted {
+            accepted = listener.accept(node, &door, &shared), if next.is_none() && !trouble.is_felt() => match accepted {
                 Ok(serving) => {
-                    connections.spawn(serving);
-                }
-                // Out of file descriptors, most likely: it passes.
-                Err(error) => {
-                    if !std::mem::replace(&mut has_told, true) {
-                        tracing::error!("{}", cannot_accept(node, connections.len(), &error));
+                    trouble.is_over();
+                    match shared.room().try_enter() {
+                        Some(place) => drop(connections.spawn(holding(place, serving))),
+                        None => next = Some(serving),
                     }
-                    tokio::time::sleep(PAUSE).await;
                 }
+                Err(error) => trouble.meet(&error, &format!("node {node}")),
             },
-            Some(_) = connections.join_next() => {}
+            Some(place) = shared.room().enter(node), if next.is_some() => {
+                if let Some(serving) = next.take() {
+                    connections.spawn(holding(place, serving));
+                }
+            }
+            () = trouble.pass(), if trouble.is_felt() => {}
+            Some(_) = connections.join_next() => trouble.may_be_over(),
             _ = &mut stopped => break,
         }
     }
@@ -337,11 +339,10 @@ async fn accept(
     connections.shutdown().await;
     held
 }
-fn cannot_accept(node: NodeId, open: usize, error: &io::Error) -> String {
-    format!(
-        "node {node} cannot accept a connection beside the {open} that it has: {error}; the client waits until another one ends; \
-         `ulimit -n` raises how many files a process may have open"
-    )
+/// Serves a connection in a place that is free again when it ends.
+async fn holding(place: OwnedSemaphorePermit, serving: Serving) {
+    serving.await;
+    drop(place);
 }
 /// Binds a port without listening on it. None when somebody else was quicker.
 fn hold(address: SocketAddr) -> Option<TcpSocket> {

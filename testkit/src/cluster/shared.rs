@@ -3,6 +3,7 @@
 use super::buffers::Buffers;
 use super::clock::{Clock, TooFar};
 use super::panics::Panics;
+use super::room::Room;
 use crate::broker::{Broker, ConnectionId, Outcome, Peer};
 use crate::network::Links;
 use bytes::Bytes;
@@ -23,6 +24,7 @@ pub(super) struct Shared {
     seeds_given: AtomicU64,
     panics: Panics,
     buffers: Buffers,
+    room: Room,
     deadline: watch::Sender<Option<Timestamp>>,
     changes: watch::Sender<()>,
 }
@@ -47,9 +49,13 @@ impl Shared {
             seeds_given: AtomicU64::new(1),
             panics: Panics::default(),
             buffers,
+            room: Room::default(),
             deadline,
             changes,
         }
+    }
+    pub(super) fn room(&self) -> &Room {
+        &self.room
     }
     pub(super) fn links(&self) -> &Links {
         &self.links

@@ -36,6 +36,10 @@ impl Refusal {
     pub(super) fn new(status: StatusCode, reason: impl ToString) -> Self {
         Self { status, reason: reason.to_string(), allow: None }
     }
+    /// As all refusals are told: an object with one field.
+    pub(super) fn json(&self) -> String {
+        serde_json::json!({ "error": self.reason }).to_string()
+    }
     /// The request itself is wrong.
     pub(super) fn bad(reason: impl ToString) -> Self {
         Self::new(StatusCode::BAD_REQUEST, reason)

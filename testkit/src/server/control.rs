@@ -1,12 +1,15 @@
 //! The control port: HTTP/1.1 on loopback.
 
 use super::answer::{Answer, Refusal};
-use super::route::{Asked, Route, find, query};
-use super::{cluster, faults, looking, topics, topology};
+use super::moving::Moving;
+use super::route::{Asked, Route, find};
+use super::visitors::Visitors;
+use super::{cluster, doorkeeper, faults, files, looking, topics, topology};
 use crate::TestCluster;
+use crate::cluster::Trouble;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Incoming};
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -17,14 +20,15 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 /// No body that this port takes is larger.
 const MAX_BODY: usize = 1 << 20;
-/// No more connections than this are served at a time, as each may keep a long answer that its client is slow to read. Others wait.
-const MOST_CONNECTIONS: usize = 100;
-/// Before the next try to accept, when there was nothing to accept with.
-const PAUSE: Duration = Duration::from_millis(1);
+/// How long a body may take to come.
+const BODY_WITHIN: Duration = Duration::from_secs(10);
+/// How long a request's head may take to come: after the connection, or after the answer before it.
+const HEAD_WITHIN: Duration = Duration::from_secs(30);
 
 /// All routes, as `openapi.yaml` has them.
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
@@ -73,39 +77,72 @@ impl Drop for ControlServer {
 
 async fn accept(listener: TcpListener, cluster: Arc<TestCluster>) {
     // Owned by this task: when it ends, they end.
-    let mut connections = JoinSet::new();
+    let mut visitors = Visitors::new(files::most_visitors());
+    let (mut next, mut trouble) = (None, Trouble::default());
     loop {
+        if let Some(stream) = next.take_if(|_| !visitors.is_full()) {
+            visitors.admit(stream, |stream| converse(stream, Arc::clone(&cluster)));
+        }
+        let patience_ends = visitors.patience_ends();
         tokio::select! {
-            accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => match accepted {
+            accepted = listener.accept(), if next.is_none() && !trouble.is_felt() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(converse(stream, Arc::clone(&cluster)));
+                    trouble.is_over();
+                    next = Some(stream);
                 }
-                // Out of file descriptors, most likely: it passes.
-                Err(_) => tokio::time::sleep(PAUSE).await,
+                Err(error) => trouble.meet(&error, "the control port"),
             },
-            Some(_) = connections.join_next() => {}
+            () = trouble.pass(), if trouble.is_felt() => {}
+            () = until(patience_ends), if next.is_some() => visitors.expel(),
+            () = visitors.leave() => trouble.may_be_over(),
         }
     }
 }
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
 /// Serves a connection until either side ends it.
-async fn converse(stream: TcpStream, cluster: Arc<TestCluster>) {
+async fn converse(stream: Moving<TcpStream>, cluster: Arc<TestCluster>) {
     let service = service_fn(move |request| serve(Arc::clone(&cluster), request));
     let mut server = hyper::server::conn::http1::Builder::new();
-    server.timer(TokioTimer::new());
+    server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
     // Whatever ends it, the client sees that it ended.
     let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }
 
 async fn serve(cluster: Arc<TestCluster>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
-    let body = match Limited::new(body, MAX_BODY).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) => {
-            let refusal = Refusal::bad(format!("the body cannot be read: {error}"));
-            return Ok(response(Err(refusal)));
-        }
+    let answer = match doorkeeper::check(&head) {
+        Ok(()) => match read(body).await {
+            Ok(body) => dispatch(&cluster, &head.method, head.uri.path(), head.uri.query(), &body),
+            Err(refusal) => Err(refusal),
+        },
+        Err(refusal) => Err(refusal),
     };
-    Ok(response(dispatch(&cluster, &head.method, head.uri.path(), head.uri.query(), &body)))
+    Ok(response(answer))
+}
+/// A body, which is neither too long nor too slow.
+async fn read(body: Incoming) -> Result<Bytes, Refusal> {
+    let too_long = |size: String| {
+        let reason = format!("the body has {size} bytes; this port takes {MAX_BODY} at most");
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
+    };
+    let announced = body.size_hint().lower();
+    if usize::try_from(announced).map_or(true, |bytes| bytes > MAX_BODY) {
+        return Err(too_long(announced.to_string()));
+    }
+    match tokio::time::timeout(BODY_WITHIN, Limited::new(body, MAX_BODY).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long(format!("more than {MAX_BODY}"))),
+        Ok(Err(error)) => Err(Refusal::bad(format!("the body cannot be read: {error}"))),
+        Err(_) => {
+            let reason = format!("the body did not come within {} s", BODY_WITHIN.as_secs());
+            Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, reason))
+        }
+    }
 }
 fn dispatch(
     cluster: &TestCluster,
@@ -115,7 +152,7 @@ fn dispatch(
     body: &[u8],
 ) -> Result<Answer, Refusal> {
     let (route, places) = find(&ROUTES, method, path)?;
-    (route.serve)(&Asked { cluster, places, query: query(text), body })
+    (route.serve)(&Asked { cluster, places, query: route.query(text)?, body })
 }
 fn response(result: Result<Answer, Refusal>) -> Response<Full<Bytes>> {
     let mut allow = None;
@@ -123,9 +160,10 @@ fn response(result: Result<Answer, Refusal>) -> Response<Full<Bytes>> {
         Ok(Answer::Json(status, text)) => (status, "application/json", text),
         Ok(Answer::Text(kind, text)) => (StatusCode::OK, kind, text),
         Ok(Answer::Nothing) => (StatusCode::NO_CONTENT, "", String::new()),
-        Err(Refusal { status, reason, allow: methods }) => {
-            allow = methods.and_then(|methods| HeaderValue::try_from(methods).ok());
-            (status, "application/json", serde_json::json!({ "error": reason }).to_string())
+        Err(refusal) => {
+            let text = refusal.json();
+            allow = refusal.allow.and_then(|methods| HeaderValue::try_from(methods).ok());
+            (refusal.status, "application/json", text)
         }
     };
     let mut response = Response::new(Full::new(Bytes::from(text)));

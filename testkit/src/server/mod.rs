@@ -9,13 +9,16 @@ mod bodies;
 mod body;
 mod cluster;
 mod control;
+mod doorkeeper;
 mod faults;
+mod files;
 mod looking;
+mod moving;
 mod route;
 mod stop;
 mod topics;
 mod topology;
-mod stderr_log;
+mod visitors;
 
 pub use arguments::{BrokerArguments, NotStarted, ServeError};
 pub use control::{ControlServer, routes};

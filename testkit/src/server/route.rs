@@ -44,11 +44,39 @@ pub(super) struct Route {
     pub(super) method: Method,
     /// As OpenAPI writes it: `/brokers/{id}/link`.
     pub(super) path: &'static str,
+    /// The parameters that its query may have.
+    parameters: &'static [&'static str],
     pub(super) serve: Serve,
 }
 impl Route {
     pub(super) const fn new(method: Method, path: &'static str, serve: Serve) -> Self {
-        Self { method, path, serve }
+        Self { method, path, parameters: &[], serve }
+    }
+    /// Takes these parameters in its query.
+    pub(super) const fn with(mut self, parameters: &'static [&'static str]) -> Self {
+        self.parameters = parameters;
+        self
+    }
+    /// The parameters of a query: those that it takes, each once.
+    pub(super) fn query(&self, text: Option<&str>) -> Result<BTreeMap<String, String>, Refusal> {
+        let mut query = BTreeMap::new();
+        for (name, value) in pairs(text) {
+            if !self.parameters.contains(&name.as_str()) {
+                return Err(self.unknown(&name));
+            }
+            if query.contains_key(&name) {
+                return Err(Refusal::bad(format!("the query has {name} twice: say it once")));
+            }
+            query.insert(name, value);
+        }
+        Ok(query)
+    }
+    fn unknown(&self, name: &str) -> Refusal {
+        let known = match self.parameters {
+            [] => "it takes none".to_owned(),
+            known => format!("it takes {}", known.join(", ")),
+        };
+        Refusal::bad(format!("{} {} takes no `{name}` in its query; {known}", self.method, self.path))
     }
     /// What stands in its places, if a path is this route's.
     fn places(&self, path: &str) -> Option<BTreeMap<&'static str, String>> {
@@ -95,12 +123,11 @@ fn near(routes: &[Route], path: &str) -> String {
 }
 
 /// The parameters of a query.
-pub(super) fn query(text: Option<&str>) -> BTreeMap<String, String> {
+fn pairs(text: Option<&str>) -> impl Iterator<Item = (String, String)> {
     let pairs = text.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
     pairs
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
         .map(|(name, value)| (decoded(name), decoded(&value.replace('+', " "))))
-        .collect()
 }
 /// Without percent signs; what is no escape stays as it is.
 fn decoded(text: &str) -> String {
@@ -131,7 +158,18 @@ mod tests {
         let route = Route::new(Method::GET, "/topics/{name}/records", |_| Ok(Answer::Nothing));
         assert_eq!(route.places("/topics/a%20b%zz/records").unwrap()["name"], "a b%zz");
         assert_eq!((route.places("/topics//records"), route.places("/topics/a")), (None, None));
-        let query = query(Some("api=Produce&x=a+b%26&flag"));
+        let route = route.with(&["api", "x", "flag"]);
+        let query = route.query(Some("api=Produce&x=a+b%26&flag")).expect("it takes them");
         assert_eq!((query["api"].as_str(), query["x"].as_str(), query["flag"].as_str()), ("Produce", "a b&", ""));
+    }
+
+    #[test]
+    fn what_a_query_cannot_say_is_not_passed_over() {
+        let route = Route::new(Method::GET, "/requests", |_| Ok(Answer::Nothing));
+        let reason = |route: &Route, text| route.query(Some(text)).expect_err("refused").reason;
+        assert_eq!(reason(&route, "apii=1"), "GET /requests takes no `apii` in its query; it takes none");
+        let route = route.with(&["api", "node"]);
+        assert_eq!(reason(&route, "apii=1"), "GET /requests takes no `apii` in its query; it takes api, node");
+        assert_eq!(reason(&route, "node=1&node=2"), "the query has node twice: say it once");
     }
 }

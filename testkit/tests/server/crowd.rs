@@ -121,7 +121,7 @@ fn who_does_not_read_from_the_control_port_hinders_nobody() {
     let address = broker.control.strip_prefix("http://").expect("a URL of HTTP");
     let slow = |_| {
         let mut stream = TcpStream::connect(address).expect("it listens");
-        stream.write_all(b"GET /openapi.yaml HTTP/1.1\r\nHost: broker\r\n\r\n").expect("it takes the request");
+        stream.write_all(b"GET /openapi.yaml HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it takes the request");
         stream
     };
     // More than are served at a time, and fewer than the system holds besides.
@@ -131,14 +131,17 @@ fn who_does_not_read_from_the_control_port_hinders_nobody() {
     assert_eq!(super::http::ask(&broker.control, "GET", "/topics", None).0, 200);
 }
 
+/// Every connection is a file: those of the brokers' clients left none to whoever wanted to ask the control port what was the matter.
 #[test]
 fn a_broker_that_may_open_no_more_files_says_so_and_serves_on() {
     let mut broker = Broker::with_files(40);
     let crowd: Vec<TcpStream> = (0..50).map(|_| broker.connect()).collect();
+    assert_eq!(super::http::ask(&broker.control, "GET", "/topics", None).0, 200);
     let mut said = String::new();
     let errors = broker.process.stderr.as_mut().expect("it is piped");
     BufReader::new(errors).read_line(&mut said).expect("it says something");
     assert!(said.contains("node 1 cannot accept a connection") && said.contains("`ulimit -n` raises"), "{said}");
+    assert!(said.contains("this process may open 40 files, and keeps 10 of them for its control port"), "{said}");
     drop(crowd);
     ask(&mut broker.connect());
 }

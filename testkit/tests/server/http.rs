@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 /// Status and body.
 pub(crate) fn ask(url: &str, method: &str, path: &str, body: Option<&serde_json::Value>) -> (u16, String) {
@@ -23,4 +24,13 @@ pub(crate) fn exchange(url: &str, method: &str, path: &str, body: Option<&serde_
     stream.read_to_string(&mut text).expect("it answers and hangs up");
     let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
     (format!("{head}\r\n"), body.to_owned())
+}
+/// What comes back for bytes of one's own, until the other side hangs up.
+pub(crate) fn raw(url: &str, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(url.strip_prefix("http://").expect("a URL of HTTP")).expect("the port is open");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout can be set");
+    stream.write_all(bytes).expect("it takes the request");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("it answers and hangs up");
+    text
 }

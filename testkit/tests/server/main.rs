@@ -5,6 +5,7 @@ mod acting;
 mod crowd;
 mod description;
 mod flags;
+mod hostile;
 mod http;
 mod process;
 

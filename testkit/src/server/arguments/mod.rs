@@ -88,6 +88,9 @@ impl BrokerArguments {
             }
         };
         let url = control.as_ref().map(ControlServer::url);
+        if let Some(limit) = super::files::for_connections() {
+            cluster.limit_connections(limit);
+        }
         self.announce(&cluster, url.as_deref()).map_err(NotStarted::Ready)?;
         Ok((cluster, control))
     }
