@@ -5,7 +5,7 @@ use super::log::Isolation;
 use super::log::batch::Batch;
 use super::log::producers::Aborted;
 use super::request_log::RequestLog;
-use super::{Broker, topics};
+use super::{Broker, collide, topics};
 use bytes::Bytes;
 #[cfg(feature = "simulation")]
 use millstream_protocol::messages::StrBytes;
@@ -13,6 +13,10 @@ use millstream_protocol::messages::StrBytes;
 impl Broker {
     pub(crate) fn has_topic(&self, topic: &str) -> bool {
         self.topics.find(topic).is_some()
+    }
+    /// A topic that may not be there beside one of this name.
+    pub(crate) fn colliding(&self, name: &str) -> Option<String> {
+        self.topics.all().find(|topic| collide(&topic.name, name)).map(|topic| topic.name.to_string())
     }
     /// Where a partition's log begins and ends.
     #[cfg(feature = "simulation")]

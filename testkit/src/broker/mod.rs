@@ -35,9 +35,10 @@ mod transactions;
 mod upkeep;
 mod versions;
 
-pub(crate) use call::{ConnectionId, ListenerId, Outcome, Peer, Reply};
-pub(crate) use faults::{Action, Answerer, Faults, Reacted, Rule, Scope, Step, When};
+pub(crate) use call::{Closing, ConnectionId, Fault, ListenerId, Outcome, Peer, Reply};
+pub(crate) use faults::{APIS_OF_GROUPS, Action, Answerer, Faults, Reacted, Rule, Scope, Step, When};
 pub(crate) use handlers::all_versions as served_versions;
+pub(crate) use handlers::served;
 pub(crate) use life::{ImpossibleMove, NodeState};
 pub(crate) use log::producers::Aborted;
 pub(crate) use looking::Committed;
@@ -50,8 +51,10 @@ pub(crate) use security::mechanism::Mechanism;
 pub(crate) use security::settings::ClientAuth;
 pub(crate) use settings::Settings;
 #[cfg(feature = "server")]
+pub(crate) use states::ReplicaState;
+#[cfg(feature = "server")]
 pub(crate) use topics::MAX_PARTITIONS;
-pub(crate) use topics::check_name;
+pub(crate) use topics::{check_name, collide};
 pub(crate) use versions::Release;
 
 use authorizer::{Authorizer, Guard, Patches};

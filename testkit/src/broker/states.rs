@@ -21,6 +21,12 @@ impl Broker {
     pub(crate) fn topic_names(&self) -> Vec<String> {
         self.topics.all().map(|topic| topic.name.to_string()).collect()
     }
+    /// What a replica does; none when there is no such replica.
+    pub(crate) fn replica_state(&self, topic: &str, partition: i32, node: NodeId) -> Option<ReplicaState> {
+        let partition = self.topics.find(topic)?.partition(partition)?;
+        let is_there = partition.replicas.contains(&node);
+        is_there.then(|| ReplicaState { is_leader: partition.leader == Some(node), is_held: partition.is_held(node) })
+    }
     /// A topic's id and the state of its partitions.
     pub(crate) fn topic_state(&self, name: &str) -> Option<(Uuid, Vec<PartitionState>)> {
         let topic = self.topics.find(name)?;
@@ -36,6 +42,14 @@ impl Broker {
         };
         Some((topic.id, topic.numbered().map(state).collect()))
     }
+}
+
+/// What one replica does.
+#[derive(Debug)]
+pub(crate) struct ReplicaState {
+    pub(crate) is_leader: bool,
+    /// It fetches nothing, because a test says so.
+    pub(crate) is_held: bool,
 }
 
 /// What a partition looks like from outside.

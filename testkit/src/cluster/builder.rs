@@ -9,7 +9,7 @@ use super::places::{Places, addresses, bootstrap, describe};
 use super::recipe::Recipe;
 use super::shared::Shared;
 use super::thread::Host;
-use crate::broker::{Release, SecurityProtocol, Settings, check_name};
+use crate::broker::{Release, SecurityProtocol, Settings, check_name, collide};
 use crate::network::Links;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
@@ -139,6 +139,7 @@ impl TestClusterBuilder {
         let mut settings = self.settings()?;
         settings.listeners.clone_from(&listeners);
         self.topics.iter().try_for_each(|(name, _)| check_name(name)).map_err(|(_, reason)| reason)?;
+        check_collisions(&self.topics)?;
         let doors = Doors::new(&settings)?;
         let sockets = if self.in_memory { Vec::new() } else { self.places.listen(listeners.len())? };
         let addresses = if self.in_memory {
@@ -189,6 +190,19 @@ impl TestClusterBuilder {
     }
 }
 
+/// Refuses topics that no Kafka would hold together.
+fn check_collisions(topics: &[(String, usize)]) -> Result<(), String> {
+    let names = || topics.iter().map(|(name, _)| name.as_str()).enumerate();
+    let pair = names()
+        .find_map(|(at, one)| names().take(at).find(|(_, other)| collide(one, other)).map(|(_, other)| (other, one)));
+    match pair {
+        None => Ok(()),
+        Some((one, other)) if one == other => Err(format!("the topic `{one}` is asked for twice")),
+        Some((one, other)) => {
+            Err(format!("the topic `{other}` collides with `{one}`: Kafka takes a dot and an underscore for the same"))
+        }
+    }
+}
 /// Lets all brokers listen.
 fn open(
     nodes: &mut Nodes,
@@ -229,5 +243,10 @@ mod tests {
     fn a_topic_that_kafka_would_refuse_is_refused() {
         let refused = TestCluster::builder().topic("a b", 1).try_start().map(drop).unwrap_err().to_string();
         assert!(refused.starts_with("Topic name is invalid: 'a b' contains"), "{refused}");
+        let two = |one, other| {
+            TestCluster::builder().topic(one, 1).topic(other, 1).try_start().map(drop).unwrap_err().to_string()
+        };
+        assert!(two("a.b", "a_b").starts_with("the topic `a_b` collides with `a.b`"), "{}", two("a.b", "a_b"));
+        assert_eq!(two("a", "a"), "the topic `a` is asked for twice");
     }
 }

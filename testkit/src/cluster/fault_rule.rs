@@ -2,7 +2,7 @@
 
 use super::TestCluster;
 use super::parked::Parked;
-use crate::broker::{Action, Answerer, Reacted, Rule, Scope, Step, When};
+use crate::broker::{APIS_OF_GROUPS, Action, Answerer, Closing, Outcome, Reacted, Rule, Scope, Step, When};
 use crate::faults::{Effect, Malformation, Then};
 use millstream_protocol::frame;
 use millstream_protocol::messages::{FetchRequest, Request};
@@ -89,7 +89,14 @@ impl<'c, R> FaultRule<'c, R> {
         self
     }
     /// Only about this group.
+    ///
+    /// # Panics
+    ///
+    /// When requests of this API are about no group.
     pub fn group(mut self, group: &str) -> Self {
+        if let Some(api) = self.scope.api {
+            assert!(APIS_OF_GROUPS.contains(&api), "{api} is about no group: the rule would never be used");
+        }
         self.scope.group = Some(group.to_owned());
         self
     }

@@ -3,8 +3,8 @@
 use super::{AnyRequest, FaultRule, TestCluster};
 use crate::broker::Rule;
 use crate::faults::{FaultPlan, FaultPlanError, FaultState};
-use millstream_protocol::ApiKey;
 use millstream_protocol::messages::Request;
+use millstream_protocol::{ApiKey, NodeId};
 
 impl TestCluster {
     /// Begins a rule for requests of a type: `cluster.on::<ProduceRequest>().times(2).error(code)`.
@@ -23,9 +23,12 @@ impl TestCluster {
     ///
     /// # Errors
     ///
-    /// When the plan cannot be: see [`FaultPlan::check`].
+    /// When the plan cannot be: see [`FaultPlan::check`]; or when the cluster has no such node.
     pub fn add_faults(&self, plan: FaultPlan) -> Result<u64, FaultPlanError> {
         plan.check()?;
+        if let Some(node) = plan.node.filter(|node| !self.shared.look(|broker| broker.has_node(NodeId::new(*node)))) {
+            return Err(FaultPlanError(format!("the cluster has no node {node}: no request would ever meet the plan")));
+        }
         Ok(self.with_broker(|broker| broker.faults_mut().add(Rule::from(plan))))
     }
     /// All rules and plans since the last clearing, oldest first, also those that are used up.

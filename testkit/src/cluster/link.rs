@@ -56,8 +56,15 @@ impl LinkControl {
         self.link.look(self.client.as_deref()).conditions
     }
     /// Sets all conditions at once.
+    ///
+    /// # Panics
+    ///
+    /// When they cannot be: pieces of no bytes, a bandwidth of none, a time above a day.
     #[expect(clippy::must_use_candidate, reason = "what it does is done")]
     pub fn set(&self, conditions: LinkConditions) -> &Self {
+        if let Err(reason) = conditions.check() {
+            panic!("the link cannot be so: {reason}");
+        }
         self.link.set(self.client.as_deref(), conditions);
         self
     }

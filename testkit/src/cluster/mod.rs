@@ -156,10 +156,15 @@ impl TestCluster {
     ///
     /// # Panics
     ///
-    /// When there is such a topic.
+    /// When there is such a topic, or one that Kafka takes for the same (`a.b` and `a_b`).
     pub fn create_topic(&self, name: &str, partitions: usize) {
         self.with_broker(|broker| {
             assert!(!broker.has_topic(name), "the topic `{name}` is there already");
+            let other = broker.colliding(name);
+            assert!(
+                other.is_none(),
+                "the topic `{name}` collides with {other:?}, as a dot and an underscore are the same"
+            );
             broker.create_topic(name, partitions);
         });
     }
@@ -265,15 +270,15 @@ impl TestCluster {
     pub(crate) fn try_advance_brokers(&self, by: Duration) -> Result<(), TooFar> {
         self.shared.advance(by)
     }
-    /// Looks at the brokers; nobody who waits is woken by that.
-    #[cfg(feature = "server")]
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&Broker) -> T) -> T {
-        self.shared.look(look)
-    }
     /// Takes no more connections than this at a time, from here on.
     #[cfg(feature = "server")]
     pub(crate) fn limit_connections(&self, limit: ConnectionLimit) {
         self.shared.room().limit(limit);
+    }
+    /// Looks at the brokers; nobody who waits is woken by that.
+    #[cfg(feature = "server")]
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Broker) -> T) -> T {
+        self.shared.look(look)
     }
     pub(crate) fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {
         self.shared.with_broker(act)

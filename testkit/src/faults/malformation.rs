@@ -1,6 +1,7 @@
 //! Answers that no Kafka would send: what a client must survive with an error, and without reserving memory for what is not there.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How an answer is made hostile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,4 +50,23 @@ impl Malformation {
         Self::BadChecksum,
         Self::Noise,
     ];
+}
+impl fmt::Display for Malformation {
+    /// What an answer does, as in "ends in the middle".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NegativeSize => "says that it has fewer than no bytes",
+            Self::HugeSize => "says that it has two billion bytes",
+            Self::WrongCorrelationId => "has another correlation id",
+            Self::Truncated => "ends in the middle",
+            Self::NegativeLength => "has a length below -1",
+            Self::HugeCount => "has a count of two billion",
+            Self::TrailingBytes => "has bytes after its end",
+            Self::TruncatedTags => "announces a tagged field that does not come",
+            Self::DuplicatePartitions => "tells of each partition twice",
+            Self::Bomb => "inflates to 96 MiB",
+            Self::BadChecksum => "has a wrong checksum",
+            Self::Noise => "is random bytes",
+        })
+    }
 }

@@ -14,6 +14,7 @@ pub(crate) use names::{api, millis};
 
 use millstream_protocol::ErrorCode;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::time::Duration;
 
 /// What becomes of a request.
@@ -52,6 +53,34 @@ pub enum Effect {
     Malform(Malformation),
 }
 
+/// What is longer than that never comes: beyond it timestamps say nothing.
+const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 86_400);
+
+impl Effect {
+    /// How much later it lets something happen.
+    fn delay(&self) -> Duration {
+        match self {
+            Self::Delay(by) | Self::ApplyThen(Then::Delay(by)) => *by,
+            _ => Duration::ZERO,
+        }
+    }
+}
+impl fmt::Display for Effect {
+    /// What becomes of a request, as in "refused with NOT_LEADER_OR_FOLLOWER".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pass => f.write_str("served"),
+            Self::Error(code) => write!(f, "refused with {}", code.name()),
+            Self::Disconnect => f.write_str("hung up on"),
+            Self::Silence => f.write_str("never answered"),
+            Self::Delay(by) => write!(f, "served {} ms later", by.as_millis()),
+            Self::ApplyThen(then) => write!(f, "served, but {then}"),
+            Self::CorruptRecords => f.write_str("served, with a flipped bit in the records of the answer"),
+            Self::Malform(how) => write!(f, "served, with an answer that {how}"),
+        }
+    }
+}
+
 /// What becomes of an answer whose request was served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -64,4 +93,13 @@ pub enum Then {
     /// It comes so much later. As JSON in milliseconds: `{"delay_ms": 200}`.
     #[serde(rename = "delay_ms")]
     Delay(#[serde(with = "names::millis")] Duration),
+}
+impl fmt::Display for Then {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Disconnect => f.write_str("hung up on instead of answered"),
+            Self::Silence => f.write_str("never answered"),
+            Self::Delay(by) => write!(f, "answered {} ms later", by.as_millis()),
+        }
+    }
 }

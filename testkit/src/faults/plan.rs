@@ -1,6 +1,7 @@
 //! Faults as data: for which requests, and what becomes of one after the other.
 
-use super::{Effect, api, millis};
+use super::{Effect, LONGEST_DELAY, api, millis};
+use crate::broker::{APIS_OF_GROUPS, served};
 use millstream_protocol::{ApiKey, ErrorCode};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -125,31 +126,64 @@ impl FaultPlan {
     pub fn new(api: ApiKey, steps: impl IntoIterator<Item = FaultStep>) -> Self {
         Self { api: Some(api), steps: steps.into_iter().collect(), ..Self::default() }
     }
-    /// Checks that it can be.
+    /// Checks that it can be, whatever the cluster.
     ///
     /// # Errors
     ///
-    /// When it has no step, a step for no request, or an effect that its API cannot have.
+    /// When it has no step, a step for no request, or an effect that its API cannot have; when its requests are about no group or
+    /// partition, but it is.
     pub fn check(&self) -> Result<(), FaultPlanError> {
         if self.steps.is_empty() || self.steps.iter().any(|step| step.times == Some(0)) {
             return Err(FaultPlanError(
                 "a plan has at least one step, and each step is for at least one request".to_owned(),
             ));
         }
-        self.steps.iter().try_for_each(|step| self.check_effect(step.effect))
+        self.check_scope()?;
+        self.steps.iter().try_for_each(|step| self.check_step(step))
     }
-    fn check_effect(&self, effect: Effect) -> Result<(), FaultPlanError> {
-        let is_of = |apis: &[ApiKey]| self.api.is_some_and(|api| apis.contains(&api));
-        match effect {
-            _ if self.partition.is_some() && !is_of(&[ApiKey::PRODUCE, ApiKey::FETCH]) => Err(FaultPlanError(
+    fn check_scope(&self) -> Result<(), FaultPlanError> {
+        let served = |api: ApiKey| served(api).is_some();
+        if let Some(api) = self.api.filter(|api| !served(*api)) {
+            return Err(FaultPlanError(format!(
+                "these brokers do not serve {api}: no request would ever meet the plan"
+            )));
+        }
+        if let Some(api) = self.api.filter(|api| self.group.is_some() && !APIS_OF_GROUPS.contains(api)) {
+            let apis: Vec<&str> = APIS_OF_GROUPS.iter().map(|api| api.name()).collect();
+            let reason = format!("{api} is about no group; leave `group` out, or name one of {}", apis.join(", "));
+            return Err(FaultPlanError(reason));
+        }
+        match &self.partition {
+            Some(scope) if scope.partition < 0 => {
+                let PartitionScope { topic, partition } = scope;
+                Err(FaultPlanError(format!("`{topic}` has no partition {partition}: they count from 0")))
+            }
+            Some(_) if !self.is_of(&[ApiKey::PRODUCE, ApiKey::FETCH]) => Err(FaultPlanError(
                 "only Produce and Fetch can fail for one partition; name one of them as `api`".to_owned(),
             )),
-            Effect::Error(_) => Ok(()),
-            _ if self.partition.is_some() => {
-                Err(FaultPlanError("one partition of a request can only fail with an error code".to_owned()))
+            _ => Ok(()),
+        }
+    }
+    fn is_of(&self, apis: &[ApiKey]) -> bool {
+        self.api.is_some_and(|api| apis.contains(&api))
+    }
+    fn check_step(&self, step: &FaultStep) -> Result<(), FaultPlanError> {
+        let refused = |reason: &str| Err(FaultPlanError(reason.to_owned()));
+        let longest = step.effect.delay().max(step.rtt);
+        if longest > LONGEST_DELAY {
+            let (given, most) = (longest.as_millis(), LONGEST_DELAY.as_millis());
+            return Err(FaultPlanError(format!(
+                "a delay of {given} ms is too long; {most} ms (a hundred years) is the most"
+            )));
+        }
+        match step.effect {
+            Effect::Error(ErrorCode::NONE) => {
+                refused("NONE (0) is no error: name another code, or do `pass`, which serves the request")
             }
-            Effect::CorruptRecords if !is_of(&[ApiKey::FETCH]) => {
-                Err(FaultPlanError("only answers to Fetch carry records; name it as `api`".to_owned()))
+            Effect::Error(_) => Ok(()),
+            _ if self.partition.is_some() => refused("one partition of a request can only fail with an error code"),
+            Effect::CorruptRecords if !self.is_of(&[ApiKey::FETCH]) => {
+                refused("only answers to Fetch carry records; name it as `api`")
             }
             _ => Ok(()),
         }
@@ -162,7 +196,7 @@ impl FaultPlan {
 pub struct FaultState {
     /// Its number, from 1.
     pub id: u64,
-    /// For which requests it is, and what comes next, in words.
+    /// For which requests it is, and what becomes of the next ones, step by step, in words.
     pub text: String,
     /// How many requests it has met.
     pub used: u64,
@@ -206,6 +240,20 @@ mod tests {
         assert_eq!(reason(silent), "one partition of a request can only fail with an error code");
         let corrupt = FaultPlan::new(ApiKey::PRODUCE, [Effect::CorruptRecords.into()]);
         assert!(reason(corrupt).starts_with("only answers to Fetch carry records"));
+        let none = FaultPlan::new(ApiKey::FETCH, [FaultStep::error(ErrorCode::NONE)]);
+        assert!(reason(none).starts_with("NONE (0) is no error"));
+        let late = FaultPlan::new(ApiKey::FETCH, [FaultStep::new(Effect::Pass).rtt(Duration::MAX)]);
+        assert!(reason(late).contains("a hundred years"));
+        let group = Some("g".to_owned());
+        let produce = FaultPlan { group, ..FaultPlan::new(ApiKey::PRODUCE, [error]) };
+        assert!(
+            reason(produce).starts_with("Produce is about no group; leave `group` out, or name one of JoinGroup, ")
+        );
+        let below = Some(PartitionScope { topic: "t".to_owned(), partition: -5 });
+        let below = FaultPlan { partition: below, ..FaultPlan::new(ApiKey::FETCH, [error]) };
+        assert_eq!(reason(below), "`t` has no partition -5: they count from 0");
+        let unserved = FaultPlan::new(ApiKey::LEADER_AND_ISR, [error]);
+        assert!(reason(unserved).starts_with("these brokers do not serve LeaderAndIsr"));
         let unknown = serde_json::from_str::<FaultPlan>(r#"{"api": "Nope", "steps": []}"#).unwrap_err().to_string();
         assert!(unknown.starts_with("Kafka has no API `Nope`"), "{unknown}");
     }

@@ -17,6 +17,9 @@ pub enum Way {
     Both,
 }
 
+/// The longest latency.
+const LONGEST: Duration = Duration::from_secs(86_400);
+
 /// What a link does to bytes on their way. The default does nothing.
 ///
 /// ```
@@ -45,6 +48,27 @@ pub struct LinkConditions {
     pub stalls_to_client: bool,
 }
 impl LinkConditions {
+    /// Checks that they can be.
+    ///
+    /// # Errors
+    ///
+    /// When pieces of no bytes are asked for, a bandwidth of none, or a time above a day: a sentence.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let longest = self.latency.max(self.jitter);
+        if self.split_bytes == Some(0) {
+            return Err("split_bytes is 0, and pieces of no bytes carry nothing: 1 splits at every byte, none (null) not at all".into());
+        }
+        if self.bytes_per_second == Some(0) {
+            return Err(
+                "bytes_per_second is 0, which lets nothing pass: stalls_to_broker and stalls_to_client say that".into(),
+            );
+        }
+        if longest > LONGEST {
+            let (given, most) = (longest.as_millis(), LONGEST.as_millis());
+            return Err(format!("latency_ms and jitter_ms are {most} (a day) at most, not {given}"));
+        }
+        Ok(())
+    }
     pub(crate) fn is_plain(&self) -> bool {
         *self == Self::default()
     }

@@ -3,7 +3,7 @@
 use super::answer::{Answer, Refusal};
 use super::bodies::{Advance, BrokerView, ClusterView, Time, Versions};
 use super::route::{Asked, Route};
-use crate::broker::NodeState;
+use crate::broker::{NodeState, served};
 use crate::faults::{api_named, no_api};
 use hyper::Method;
 use std::time::Duration;
@@ -65,8 +65,11 @@ fn set_versions(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let Versions { min, max } = asked.body()?;
     let name = asked.place("api");
     let api = api_named(name).ok_or_else(|| Refusal::missing(no_api(name)))?;
-    if min < 0 || max < min {
-        return Err(Refusal::bad(format!("there are no versions {min} to {max}")));
+    let served = served(api).ok_or_else(|| Refusal::bad(format!("these brokers do not serve {api}")))?;
+    if max < min || min < served.min() || max > served.max() {
+        let (lowest, highest) = (served.min(), served.max());
+        let reason = format!("{api} cannot have the versions {min} to {max}: choose some of {lowest} to {highest}");
+        return Err(Refusal::bad(reason));
     }
     asked.cluster.set_api_versions(api, min, max);
     Ok(Answer::Nothing)

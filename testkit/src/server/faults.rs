@@ -7,6 +7,9 @@ use crate::faults::FaultPlan;
 use crate::{LinkConditions, LinkControl};
 use hyper::Method;
 
+/// Links treat clients differently, if asked to.
+const OF_CLIENT: &[&str] = &["client_id"];
+
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::new(Method::GET, "/faults", list),
@@ -14,9 +17,9 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Method::DELETE, "/faults", clear),
         Route::new(Method::GET, "/faults/{id}", look),
         Route::new(Method::DELETE, "/faults/{id}", remove),
-        Route::new(Method::GET, "/brokers/{id}/link", look_at_link),
-        Route::new(Method::PUT, "/brokers/{id}/link", set_link),
-        Route::new(Method::DELETE, "/brokers/{id}/link", heal_link),
+        Route::new(Method::GET, "/brokers/{id}/link", look_at_link).with(OF_CLIENT),
+        Route::new(Method::PUT, "/brokers/{id}/link", set_link).with(OF_CLIENT),
+        Route::new(Method::DELETE, "/brokers/{id}/link", heal_link).with(OF_CLIENT),
         Route::new(Method::POST, "/brokers/{id}/link/reset", reset_link),
         Route::new(Method::POST, "/brokers/{id}/link/half-open", half_open_link),
     ]
@@ -63,6 +66,7 @@ fn look_at_link(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 }
 fn set_link(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let conditions: LinkConditions = asked.body()?;
+    conditions.check().map_err(Refusal::bad)?;
     link(asked)?.set(conditions);
     Answer::json(&conditions)
 }

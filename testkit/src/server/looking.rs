@@ -3,18 +3,19 @@
 use super::answer::{Answer, Refusal};
 use super::bodies::{Count, RequestView};
 use super::route::{Asked, Route};
+use super::topology::known;
 use crate::LoggedRequest;
 use crate::faults::{api_named, no_api};
 use hyper::Method;
-use millstream_protocol::ApiKey;
+use millstream_protocol::{ApiKey, NodeId};
 
 /// How many exchanges are told of at once, unless it is said.
 const EXCHANGES: usize = 1_000;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::new(Method::GET, "/requests", list),
-        Route::new(Method::GET, "/requests/count", count),
+        Route::new(Method::GET, "/requests", list).with(&["api", "node", "client_id", "after", "limit"]),
+        Route::new(Method::GET, "/requests/count", count).with(&["api", "node"]),
         Route::new(Method::GET, "/requests/{number}", look),
         Route::new(Method::GET, "/requests/{number}/picture", picture),
         Route::new(Method::GET, "/coverage", coverage),
@@ -26,13 +27,16 @@ fn api(asked: &Asked<'_>) -> Result<Option<ApiKey>, Refusal> {
     let Some(name) = asked.query::<String>("api")? else { return Ok(None) };
     api_named(&name).map(Some).ok_or_else(|| Refusal::bad(no_api(&name)))
 }
+fn node(asked: &Asked<'_>) -> Result<Option<NodeId>, Refusal> {
+    asked.query("node")?.map(|id| known(asked, id)).transpose()
+}
 /// The newest of those that are meant, in the order in which they came.
 fn meant(asked: &Asked<'_>) -> Result<Vec<LoggedRequest>, Refusal> {
-    let (api, node) = (api(asked)?, asked.query::<i32>("node")?);
+    let (api, node) = (api(asked)?, node(asked)?);
     let (client, after) = (asked.query::<String>("client_id")?, asked.query::<u64>("after")?);
     let is_meant = |logged: &LoggedRequest| {
         api.is_none_or(|only| only == logged.api())
-            && node.is_none_or(|only| only == logged.node().get())
+            && node.is_none_or(|only| only == logged.node())
             && client.as_deref().is_none_or(|only| only == logged.client_id())
             && after.is_none_or(|after| logged.number() > after)
     };
@@ -47,7 +51,7 @@ fn list(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 fn count(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let api = api(asked)?.ok_or_else(|| Refusal::bad("name the API: ?api=Produce"))?;
     let requests = asked.cluster.requests();
-    let count = match asked.query::<i32>("node")? {
+    let count = match node(asked)? {
         Some(node) => requests.count_at(node, api),
         None => requests.count(api),
     };
@@ -88,9 +92,9 @@ fn view(logged: &LoggedRequest, is_whole: bool) -> RequestView {
         version: logged.version(),
         correlation_id: logged.correlation_id(),
         outcome: format!("{:?}", logged.outcome()).to_lowercase(),
+        reason: logged.closed_because().map(str::to_owned),
         fault: logged.fault().map(str::to_owned),
         request: read(logged.request_json()),
         response: read(logged.response_json()),
     }
-        reason: logged.closed_because().map(str::to_owned),
 }

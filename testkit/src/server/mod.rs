@@ -15,6 +15,7 @@ mod files;
 mod looking;
 mod moving;
 mod route;
+mod stderr_log;
 mod stop;
 mod topics;
 mod topology;
@@ -22,5 +23,5 @@ mod visitors;
 
 pub use arguments::{BrokerArguments, NotStarted, ServeError};
 pub use control::{ControlServer, routes};
-pub use stop::{signalled, signalled_or_parent_gone};
 pub use stderr_log::{LogLines, StderrLog};
+pub use stop::{signalled, signalled_or_parent_gone};

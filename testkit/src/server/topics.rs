@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Method::POST, "/topics/{name}/recreate", recreate),
         Route::new(Method::POST, "/topics/{name}/corrupt", corrupt),
         Route::new(Method::POST, "/topics/{name}/compact", compact),
-        Route::new(Method::GET, "/topics/{name}/records", records),
+        Route::new(Method::GET, "/topics/{name}/records", records).with(&["partition", "from_offset", "limit"]),
     ]
 }
 
@@ -60,16 +60,19 @@ fn create(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     if !(1..=MAX_PARTITIONS).contains(&partitions) {
         return Err(Refusal::bad(format!("a topic has 1 to {MAX_PARTITIONS} partitions here")));
     }
-    let is_new = asked.cluster.with_broker(|broker| {
-        let is_new = !broker.has_topic(&name);
-        if is_new {
-            broker.create_topic(&name, partitions);
+    asked.cluster.with_broker(|broker| {
+        if broker.has_topic(&name) {
+            return Err(Refusal::conflict(format!("there is a topic `{name}` already")));
         }
-        is_new
-    });
-    if !is_new {
-        return Err(Refusal::conflict(format!("there is a topic `{name}` already")));
-    }
+        if let Some(other) = broker.colliding(&name) {
+            let why = "Kafka takes a dot and an underscore for the same";
+            return Err(Refusal::conflict(format!(
+                "the topic `{name}` collides with `{other}`: {why}; choose another name"
+            )));
+        }
+        broker.create_topic(&name, partitions);
+        Ok(())
+    })?;
     Answer::created(&view(asked, &name).ok_or_else(|| missing(&name))?)
 }
 fn act(asked: &Asked<'_>, act: impl FnOnce(&mut Broker, &str) -> bool) -> Result<Answer, Refusal> {
@@ -95,10 +98,14 @@ fn corrupt(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 }
 fn records(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let name = asked.place("name");
-    if !asked.cluster.look(|broker| broker.has_topic(name)) {
-        return Err(missing(name));
-    }
+    let partitions = asked.cluster.look(|broker| broker.topic_state(name).map(|(_, partitions)| partitions.len()));
+    let partitions = partitions.ok_or_else(|| missing(name))?;
     let (partition, from) = (asked.query::<i32>("partition")?, asked.query::<i64>("from_offset")?);
+    if let Some(index) = partition.filter(|index| usize::try_from(*index).map_or(true, |index| index >= partitions)) {
+        let last = partitions.saturating_sub(1);
+        let reason = format!("`{name}` has no partition {index}: it has {partitions}, from 0 to {last}");
+        return Err(Refusal::missing(reason));
+    }
     let limit = asked.query("limit")?.unwrap_or(RECORDS);
     let is_meant = |record: &ClusterRecord| {
         partition.is_none_or(|only| record.topic_partition.partition.get() == only)

@@ -6,7 +6,7 @@ use super::bodies::{
 };
 use super::route::{Asked, Route};
 use crate::TestCluster;
-use crate::broker::Broker;
+use crate::broker::ReplicaState;
 use hyper::Method;
 use millstream_protocol::NodeId;
 
@@ -26,14 +26,14 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Method::POST, "/topology/unclean-election", elect_unclean),
         Route::new(Method::POST, "/topology/follower/hold", |asked| hold_follower(asked, true)),
         Route::new(Method::POST, "/topology/follower/release", |asked| hold_follower(asked, false)),
-        Route::new(Method::POST, "/topology/follower/advance", |asked| follow(asked, Broker::advance_replica)),
-        Route::new(Method::POST, "/topology/follower/start", |asked| follow(asked, Broker::set_replica_start)),
+        Route::new(Method::POST, "/topology/follower/advance", advance_follower),
+        Route::new(Method::POST, "/topology/follower/start", start_follower),
         Route::new(Method::POST, "/topology/coordinator", move_coordinator),
         Route::new(Method::POST, "/topology/controller", move_controller),
     ]
 }
 
-fn known(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
+pub(super) fn known(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
     let node = NodeId::new(id);
     let is_there = asked.cluster.look(|broker| broker.has_node(node));
     if is_there {
@@ -108,15 +108,42 @@ fn hold_follower(asked: &Asked<'_>, holds: bool) -> Result<Answer, Refusal> {
     let Follower { topic, partition, node } = asked.body()?;
     check_partition(asked, &topic, partition)?;
     let id = known(asked, node)?;
+    if holds {
+        follower(asked, &topic, partition, id)?;
+    }
     let held = asked.cluster.with_broker(|broker| broker.hold_replica(&topic, partition, id, holds));
     done(held, || no_replica(&topic, partition, node))
 }
-fn follow(asked: &Asked<'_>, act: fn(&mut Broker, &str, i32, NodeId, i64) -> bool) -> Result<Answer, Refusal> {
+fn advance_follower(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let FollowerAt { topic, partition, node, offset } = asked.body()?;
     check_partition(asked, &topic, partition)?;
     let id = known(asked, node)?;
-    let is_there = asked.cluster.with_broker(|broker| act(broker, &topic, partition, id, offset));
-    done(is_there, || no_replica(&topic, partition, node))
+    if !follower(asked, &topic, partition, id)?.is_held {
+        let why = format!("broker {node} is not held at {topic}-{partition}, so that it has all there is");
+        return Err(Refusal::conflict(format!("{why}; POST /topology/follower/hold first")));
+    }
+    asked.cluster.with_broker(|broker| broker.advance_replica(&topic, partition, id, offset));
+    Ok(Answer::Nothing)
+}
+fn start_follower(asked: &Asked<'_>) -> Result<Answer, Refusal> {
+    let FollowerAt { topic, partition, node, offset } = asked.body()?;
+    check_partition(asked, &topic, partition)?;
+    let id = known(asked, node)?;
+    follower(asked, &topic, partition, id)?;
+    asked.cluster.with_broker(|broker| broker.set_replica_start(&topic, partition, id, offset));
+    Ok(Answer::Nothing)
+}
+/// A replica that follows.
+fn follower(asked: &Asked<'_>, topic: &str, partition: i32, node: NodeId) -> Result<ReplicaState, Refusal> {
+    let state = asked.cluster.look(|broker| broker.replica_state(topic, partition, node));
+    match state {
+        None => Err(Refusal::missing(no_replica(topic, partition, node.get()))),
+        Some(state) if state.is_leader => {
+            let why = format!("broker {node} leads {topic}-{partition}, and follows nobody there");
+            Err(Refusal::conflict(format!("{why}; name a follower, or move the leader first (POST /topology/leader)")))
+        }
+        Some(state) => Ok(state),
+    }
 }
 fn no_replica(topic: &str, partition: i32, node: i32) -> String {
     format!("broker {node} has no replica of {topic}-{partition}; GET /topics/{topic} says who has")
@@ -128,12 +155,12 @@ fn add_broker(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 }
 fn move_coordinator(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let CoordinatorMove { id, node } = asked.body()?;
-    asked.cluster.move_coordinator(&id, known(asked, node)?);
+    asked.cluster.move_coordinator(&id, up(asked, node)?);
     Ok(Answer::Nothing)
 }
 fn move_controller(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let ControllerMove { node } = asked.body()?;
-    asked.cluster.move_controller(known(asked, node)?);
+    asked.cluster.move_controller(up(asked, node)?);
     Ok(Answer::Nothing)
 }
 fn done(is_done: bool, reason: impl FnOnce() -> String) -> Result<Answer, Refusal> {

@@ -100,7 +100,7 @@ async fn a_rule_holds_for_its_node_group_and_client() {
     assert_eq!(first.call(4, &beat("g")).error_code, ErrorCode::UNKNOWN_MEMBER_ID.get());
     let unused: Vec<String> =
         cluster.faults().into_iter().filter(|state| state.used == 0).map(|state| state.text).collect();
-    assert_eq!(unused, ["any request from another: Disconnect"]);
+    assert_eq!(unused, ["any request from another: once hung up on"]);
 }
 
 #[tokio::test]

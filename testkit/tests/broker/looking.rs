@@ -62,7 +62,12 @@ async fn an_exchange_is_drawn() {
     Connection::to(&cluster, 0).call(9, &produce("t", 0, batch(&["a"], &Stamp::plain()), None));
     let logged = &cluster.requests().of::<ProduceRequest>()[0];
     let picture = logged.picture();
-    for part in ["Produce 9 (1) -> Answered", "by Error(", "ProduceRequest, version 9", "ProduceResponse, version 9"] {
+    for part in [
+        "Produce 9 (1) -> Answered",
+        "by a fault: refused with NOT_ENOUGH_REPLICAS",
+        "ProduceRequest, version 9",
+        "ProduceResponse, version 9",
+    ] {
         assert!(picture.contains(part), "{part} is not in\n{picture}");
     }
     assert!(logged.request_json().unwrap().starts_with(r#"{"transactionalId":null,"acks":-1"#));

@@ -12,14 +12,16 @@ async fn send(controlled: &Controlled, value: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_of_faults_is_used_up_by_a_client() {
     let controlled = Controlled::start().await;
-    let plan = json!({"api": "Produce", "steps": [{"do": {"error": "NOT_ENOUGH_REPLICAS"}, "times": 2}]});
+    let plan = json!({"api": "Produce", "steps": [{"do": {"error": "NOT_ENOUGH_REPLICAS"}, "times": 2, "rtt_ms": 5}]});
     let id = controlled.json("POST", "/faults", Some(&plan))["id"].clone();
+    let waiting = controlled.json("GET", "/faults", None);
+    assert_eq!(waiting[0]["text"], "Produce: 2 times refused with NOT_ENOUGH_REPLICAS, the answer 5 ms late");
     send(&controlled, "a").await;
     let state = controlled.json("GET", &format!("/faults/{id}"), None);
     assert_eq!((&state["used"], &state["left"]), (&json!(2), &json!(0)));
     assert_eq!(controlled.json("GET", "/requests/count?api=Produce", None)["count"], 3);
     let logged = controlled.json("GET", "/requests?api=Produce&limit=2", None);
-    assert_eq!(logged[0]["fault"], "Error(ErrorCode(19))");
+    assert_eq!(logged[0]["fault"], "refused with NOT_ENOUGH_REPLICAS");
     assert_eq!(logged[1]["fault"], serde_json::Value::Null);
     let records = controlled.json("GET", "/topics/orders/records?partition=0&from_offset=0", None);
     assert_eq!((&records[0]["value"], &records[0]["value_base64"]), (&json!("a"), &json!("YQ==")));

@@ -66,6 +66,13 @@ async fn all_examples_work_and_are_answered_as_described() {
         // Something to look at: a record, a fault, a request.
         controlled.json("POST", "/faults", Some(&serde_json::json!({"steps": [{"do": "pass", "times": null}]})));
         write_one(&controlled).await;
+        // The examples have broker 2 follow.
+        let leads = serde_json::json!({"topic": "orders", "partition": 0, "node": 1});
+        controlled.json("POST", "/topology/leader", Some(&leads));
+        if path == "/topology/follower/advance" {
+            let held = serde_json::json!({"topic": "orders", "partition": 0, "node": 2});
+            controlled.json("POST", "/topology/follower/hold", Some(&held));
+        }
         let mut url = path.clone();
         for parameter in parameters.iter().filter(|parameter| parameter["in"] == "path") {
             let example = parameter["example"].to_string();

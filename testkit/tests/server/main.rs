@@ -8,6 +8,8 @@ mod flags;
 mod hostile;
 mod http;
 mod process;
+mod refusing;
+mod unread;
 
 use millstream_testkit::TestCluster;
 use millstream_testkit::server::ControlServer;

@@ -7,6 +7,7 @@ mod malform;
 mod rule;
 
 pub(crate) use answers::After;
+pub(crate) use group::APIS_OF_GROUPS;
 pub(crate) use held::Judged;
 pub(crate) use rule::{Action, Answerer, Reacted, Rule, Scope, Step, Verdict, When};
 

@@ -39,16 +39,32 @@ pub(crate) enum Verdict {
     Park,
 }
 
-impl fmt::Debug for Action {
+impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Effect(effect) => effect.fmt(f),
-            Self::Reply(_) => f.write_str("Reply"),
-            Self::React(_) => f.write_str("a closure decides"),
-            Self::Park => f.write_str("Park"),
+            Self::Reply(_) => f.write_str(REPLIED),
+            Self::React(_) => f.write_str("treated as a closure decides"),
+            Self::Park => f.write_str(HELD),
         }
     }
 }
+impl fmt::Debug for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Action({self})")
+    }
+}
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Effect(effect) => effect.fmt(f),
+            Self::Answer(_) => f.write_str(REPLIED),
+            Self::Park => f.write_str(HELD),
+        }
+    }
+}
+const REPLIED: &str = "answered with what a test has set";
+const HELD: &str = "held until a test lets it go";
 
 /// What a step does to how many requests.
 #[derive(Debug)]
@@ -56,6 +72,18 @@ pub(crate) struct Step {
     pub(crate) action: Action,
     pub(crate) rtt: Duration,
     pub(crate) left: Option<u64>,
+}
+impl fmt::Display for Step {
+    /// As in "3 times refused with NOT_ENOUGH_REPLICAS, the answer 20 ms late".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.left {
+            None => f.write_str("always ")?,
+            Some(1) => f.write_str("once ")?,
+            Some(left) => write!(f, "{left} times ")?,
+        }
+        self.action.fmt(f)?;
+        if self.rtt.is_zero() { Ok(()) } else { write!(f, ", the answer {} ms late", self.rtt.as_millis()) }
+    }
 }
 
 /// Which requests are meant.
@@ -143,10 +171,11 @@ impl Rule {
         Some(Taken { verdict, rtt, rule: self.id })
     }
     pub(super) fn state(&self) -> FaultState {
-        let next = self.steps.front().map_or_else(|| "used up".to_owned(), |step| format!("{:?}", step.action));
+        let steps: Vec<String> = self.steps.iter().map(Step::to_string).collect();
+        let left = if steps.is_empty() { "used up".to_owned() } else { steps.join("; then ") };
         FaultState {
             id: self.id,
-            text: format!("{}: {next}", self.scope),
+            text: format!("{}: {left}", self.scope),
             used: self.used,
             left: self.steps.iter().map(|step| step.left).sum(),
         }

@@ -189,7 +189,7 @@ pub(super) fn versions(broker: &Broker, api: ApiKey) -> Option<VersionRange> {
     broker.versions.spoken(api, served(api)?)
 }
 /// The versions for which there is a handler.
-fn served(api: ApiKey) -> Option<VersionRange> {
+pub(crate) fn served(api: ApiKey) -> Option<VersionRange> {
     SERVED.contains(&api).then(|| api::stable(api)).flatten()
 }
 /// All APIs that this broker serves.

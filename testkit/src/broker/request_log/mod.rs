@@ -63,13 +63,8 @@ impl RequestLog {
     }
     /// A rule said something about the request that is open on a connection.
     pub(crate) fn note(&mut self, connection: ConnectionId, verdict: &Verdict) {
-        let text = match verdict {
-            Verdict::Effect(effect) => format!("{effect:?}"),
-            Verdict::Answer(_) => "Reply".to_owned(),
-            Verdict::Park => "Park".to_owned(),
-        };
         if let Some(exchange) = self.open_on(connection) {
-            exchange.fault = Some(text);
+            exchange.fault = Some(verdict.to_string());
         }
     }
     /// An answer went out.
@@ -89,15 +84,15 @@ impl RequestLog {
         };
         let len = answer.len();
         exchange.answer = Some(answer);
-    /// The request that is open on a connection, for people: API, version, correlation id, client.
-    pub(crate) fn name_of_open(&mut self, connection: ConnectionId) -> Option<String> {
-        let Exchange { api, version, correlation_id, client_id, .. } = self.open_on(connection)?;
-        Some(format!("{api} {version} (correlation id {correlation_id}, client id {client_id:?})"))
-    }
         self.bytes += len;
         self.open.remove(&connection);
         self.coverage.answered(api, version, codes);
         self.forget_oldest();
+    }
+    /// The request that is open on a connection, for people: API, version, correlation id, client.
+    pub(crate) fn name_of_open(&mut self, connection: ConnectionId) -> Option<String> {
+        let Exchange { api, version, correlation_id, client_id, .. } = self.open_on(connection)?;
+        Some(format!("{api} {version} (correlation id {correlation_id}, client id {client_id:?})"))
     }
     /// A connection is gone, and with it whatever was open on it.
     pub(crate) fn disconnected(&mut self, connection: ConnectionId) {

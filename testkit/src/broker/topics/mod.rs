@@ -143,6 +143,12 @@ pub(crate) fn check_name(name: &str) -> Result<(), (ErrorCode, String)> {
     Err((ErrorCode::INVALID_TOPIC_EXCEPTION, format!("Topic name is invalid: {reason}")))
 }
 
+/// Whether Kafka keeps two topics from being there at the same time: in names of metrics a dot and an underscore are the same.
+pub(crate) fn collide(one: &str, other: &str) -> bool {
+    let plain = |byte: u8| if byte == b'.' { b'_' } else { byte };
+    one.len() == other.len() && one.bytes().map(plain).eq(other.bytes().map(plain))
+}
+
 /// How many partitions a request may ask for, as Kafka's controller has it.
 pub(crate) const MAX_PARTITIONS: usize = 10_000;
 

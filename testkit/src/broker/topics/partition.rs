@@ -217,6 +217,11 @@ impl Partition {
         copy.is_held = holds;
         true
     }
+    /// Whether a follower fetches nothing, because a test says so.
+    #[cfg(feature = "server")]
+    pub(crate) fn is_held(&self, replica: NodeId) -> bool {
+        self.copies.get(&replica).is_some_and(|copy| copy.is_held)
+    }
     /// Lets a follower's log begin at an offset.
     pub(crate) fn set_start(&mut self, replica: NodeId, start: i64) -> bool {
         let Some(copy) = self.copies.get_mut(&replica) else { return false };
