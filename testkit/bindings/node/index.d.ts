@@ -53,6 +53,8 @@ export interface LoggedRequest {
   correlation_id: number;
   outcome: "answered" | "malformed" | "unanswered" | "closed" | "open";
   fault: string | null;
+  /** Why the connection was closed instead of an answer. */
+  reason?: string;
   request?: object;
   response?: object;
 }

@@ -87,6 +87,8 @@ class LoggedRequest:
     correlation_id: int
     outcome: str
     fault: Optional[str]
+    reason: Optional[str] = None
+    """Why the connection was closed instead of an answer."""
     request: Optional[dict] = None
     response: Optional[dict] = None
 
