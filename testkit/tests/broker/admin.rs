@@ -69,6 +69,27 @@ impl Admin {
     }
 }
 
+/// Each of the two was done, one after the other.
+#[tokio::test]
+async fn of_a_resource_that_comes_twice_nothing_is_done() {
+    let cluster = TestCluster::builder().topic("t", 1).topic("u", 1).start().await;
+    let mut admin = Admin::of(&cluster);
+    let resource = |name, value| {
+        let config = AlterableConfig::default().with_name(text("retention.ms")).with_value(Some(text(value)));
+        AlterConfigsResource::default()
+            .with_resource_type(TOPIC)
+            .with_resource_name(text(name))
+            .with_configs(vec![config])
+    };
+    let resources = vec![resource("t", "1000"), resource("u", "2000"), resource("t", "3000")];
+    let responses = admin.0.call(1, &IncrementalAlterConfigsRequest::default().with_resources(resources)).responses;
+    let codes: Vec<_> = responses.iter().map(|each| ErrorCode::new(each.error_code)).collect();
+    assert_eq!(codes, [ErrorCode::INVALID_REQUEST, ErrorCode::NONE, ErrorCode::INVALID_REQUEST]);
+    assert_eq!(responses[2].error_message.as_deref(), Some("Each resource must appear at most once."));
+    assert_eq!(admin.option(TOPIC, "t", "retention.ms").0, "604800000");
+    assert_eq!(admin.option(TOPIC, "u", "retention.ms").0, "2000");
+}
+
 #[tokio::test]
 async fn what_is_wrong_with_an_option_is_said_in_kafkas_words() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;

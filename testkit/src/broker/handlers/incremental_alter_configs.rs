@@ -4,7 +4,7 @@
 //! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
-use super::altering::{Alteration, Change, Mode, Operation, alter};
+use super::altering::{Alteration, Change, Mode, Operation, Repeated, alter};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use millstream_protocol::ErrorCode;
@@ -21,12 +21,16 @@ impl Handler for IncrementalAlterConfigs {
         call: &Call,
         request: IncrementalAlterConfigsRequest,
     ) -> Answer<IncrementalAlterConfigsResponse> {
-        let altered =
-            |asked: &AlterConfigsResource| match alter(broker, call, &alteration(asked, request.validate_only)) {
+        let places = request.resources.iter().map(|asked| (asked.resource_type, &asked.resource_name));
+        let repeated = Repeated::among(places);
+        let mut altered = |asked: &AlterConfigsResource| {
+            let alteration = alteration(asked, request.validate_only);
+            match repeated.check(&alteration).and_then(|()| alter(broker, call, &alteration)) {
                 Ok(()) => named(asked).with_error_message(None),
                 Err((code, reason)) => refused(asked, code, reason),
-            };
-        let responses = request.resources.iter().map(altered).collect();
+            }
+        };
+        let responses = request.resources.iter().map(&mut altered).collect();
         Answer::Reply(IncrementalAlterConfigsResponse::default().with_responses(responses))
     }
     fn when_full(_: &Broker, request: &IncrementalAlterConfigsRequest) -> Option<ErrorCode> {

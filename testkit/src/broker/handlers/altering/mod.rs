@@ -88,6 +88,25 @@ pub(super) struct Alteration {
     pub(super) validate_only: bool,
 }
 
+/// The resources that a request names more than once: nothing is done for any of them, since nobody could tell which is meant.
+#[derive(Debug)]
+pub(super) struct Repeated<'a>(BTreeSet<(i8, &'a StrBytes)>);
+impl<'a> Repeated<'a> {
+    pub(super) fn among(resources: impl Iterator<Item = (i8, &'a StrBytes)>) -> Self {
+        let mut seen = BTreeSet::new();
+        Self(resources.filter(|resource| !seen.insert(*resource)).collect())
+    }
+    /// # Errors
+    ///
+    /// `INVALID_REQUEST` for each of a resource's places.
+    pub(super) fn check(&self, asked: &Alteration) -> Result<(), Refusal> {
+        if self.0.contains(&(asked.resource_type, &asked.resource_name)) {
+            return invalid_request("Each resource must appear at most once.".to_owned());
+        }
+        Ok(())
+    }
+}
+
 /// Alters the options of a resource, or says why not.
 pub(super) fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result<(), Refusal> {
     check_changes(&asked.changes)?;
