@@ -58,12 +58,12 @@ const OPTIONS = ["brokers", "topics", "config", "users", "sasl", "seed", "args",
 function flagsOf({ brokers = 1, topics = {}, config = {}, users = {}, sasl = [], seed, args = [] }) {
   if (!Array.isArray(args)) throw new TypeError(`args is a list of flags, as in ["--as-version", "2.8"], not ${JSON.stringify(args)}`);
   const isList = typeof topics === "string" || Array.isArray(topics);
-  const flags = ["--json", "--with-parent", "--control-port", "0", "--brokers", String(brokers)];
+  const flags = ["--json", "--with-parent", "--control-port=0", `--brokers=${brokers}`];
   flags.push(...(isList ? names(topics) : Object.entries(topics).map((pair) => pair.join(":"))).map((topic) => `--topic=${topic}`));
   flags.push(...Object.entries(config).map(([key, value]) => `--set=${key}=${value}`));
   flags.push(...Object.entries(users).map(([name, password]) => `--user=${name}=${password}`));
   flags.push(...names(sasl).map((mechanism) => `--sasl=${mechanism}`));
-  if (seed !== undefined) flags.push("--seed", String(seed));
+  if (seed !== undefined) flags.push(`--seed=${seed}`);
   return [...flags, ...args];
 }
 
@@ -78,7 +78,8 @@ export class Cluster {
     const child = spawn(options.binary ?? findBinary(), flagsOf(options), { stdio: "pipe" });
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text) => (said += text));
-    const ended = new Promise((resolve, reject) => child.once("close", resolve).once("error", reject));
+    const refused = (error) => new Error(`the binary ${child.spawnfile} cannot be started: ${error.message}`, { cause: error });
+    const ended = new Promise((resolve, reject) => child.once("close", resolve).once("error", (error) => reject(refused(error))));
     const line = new Promise((resolve) => createInterface(child.stdout).once("line", resolve));
     const ready = await Promise.race([line, ended.then(() => undefined)]);
     try {
@@ -110,6 +111,7 @@ export class Cluster {
 
   /** Asks the control port for anything that testkit/openapi.yaml names. */
   async ask(method, path, body) {
+    if (!path.startsWith("/")) throw new TypeError(`a path begins with a slash, as in "/topics", not ${JSON.stringify(path)}`);
     const response = await fetch(this.controlUrl + path, {
       method,
       body: body === undefined ? undefined : JSON.stringify(body),
@@ -182,6 +184,7 @@ export class Cluster {
    */
   async addFaults(api, steps, options = {}) {
     refuseUnknown(options, ["node", "group", "partition", "clientId", "rttMs", "times"], "addFaults");
+    if (!Array.isArray(steps)) throw new TypeError(`steps are a list of effects, as in ["disconnect"], not ${JSON.stringify(steps)}`);
     const { node, group, partition: place, clientId, rttMs = 0, times = 1 } = options;
     const partition = place === undefined ? undefined : inTopic(place);
     const plan = { api, node, group, partition, client_id: clientId };

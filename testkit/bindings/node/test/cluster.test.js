@@ -82,6 +82,9 @@ test("options that nobody would read are refused with what there is", () =>
     await assert.rejects(Cluster.start({ args: "--acls" }), /args is a list of flags/);
     await assert.rejects(cluster.addFaults("Produce", ["disconnect"], { client_id: "a" }), /it has node, group, partition, clientId/);
     await assert.rejects(cluster.addFaults("Produce", ["disconnect"], { partition: "orders" }), /as in \["orders", 0\]/);
+    await assert.rejects(cluster.addFaults("Produce", "disconnect"), /steps are a list of effects, as in \["disconnect"\]/);
+    await assert.rejects(cluster.ask("GET", "topics"), /begins with a slash, as in "\/topics"/);
+    await assert.rejects(Cluster.start({ seed: -1 }), /invalid value '-1' for '--seed/);
     await assert.rejects(cluster.requests({ api: "Produce", nodes: 1 }), /`nodes`/);
     await assert.rejects(cluster.moveLeader("t", 0, 1, { keepEpoch: true }), /`keepEpoch`; it has keepsEpoch/);
     await assert.rejects(cluster.link(1, { client: "a" }), /`client`; it has clientId/);
@@ -150,10 +153,11 @@ test("what is refused says why", async () => {
   await assert.rejects(Cluster.start({ binary: "/bin/echo" }), /no ready line/);
 });
 
-test("the binary is found by variable, or named as missing", () => {
+test("the binary is found by variable, or named as missing", async () => {
   assert.ok(findBinary());
   assert.throws(() => findBinary({ MILLSTREAM_BROKER: "/nowhere" }), /MILLSTREAM_BROKER names \/nowhere/);
   assert.throws(() => findBinary({ PATH: "/nowhere" }), /put it into PATH/);
+  await assert.rejects(Cluster.start({ binary: "/nowhere" }), /\/nowhere cannot be started/);
 });
 
 test("it ends with the process that started it", async () => {

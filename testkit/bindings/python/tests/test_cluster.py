@@ -37,6 +37,7 @@ def test_a_cluster_has_what_it_was_started_with(kafka_cluster: Cluster) -> None:
     assert "MetadataRequest, version 1" in kafka_cluster.picture(logged.number)
     assert kafka_cluster.count("Metadata") == 1
     assert kafka_cluster.records("orders") == []
+    assert kafka_cluster.bootstrap_servers in repr(kafka_cluster)
 
 
 @pytest.mark.kafka_cluster(brokers=3, topics={"t": 2}, config={"num.partitions": "4"}, seed=7)
@@ -62,6 +63,10 @@ def test_options_of_the_wrong_kind_are_refused_with_an_example(kafka_cluster: Cl
         Cluster(arguments="--acls")
     with pytest.raises(TypeError, match="users is a dict"):
         Cluster(users=["alice=secret"])
+    with pytest.raises(StartError, match="invalid value '-1' for '--seed"):
+        Cluster(seed=-1)
+    with pytest.raises(ValueError, match="begins with a slash, as in '/topics'"):
+        kafka_cluster.ask("GET", "topics")
     with pytest.raises(TypeError, match=re.escape("as in ('orders', 0)")):
         kafka_cluster.add_faults("Produce", "disconnect", partition="orders")
 
@@ -172,6 +177,8 @@ def test_the_binary_is_found_by_variable_or_named_as_missing(monkeypatch: pytest
     monkeypatch.setenv("MILLSTREAM_BROKER", "/nowhere")
     with pytest.raises(BinaryNotFound, match="MILLSTREAM_BROKER names /nowhere"):
         millstream_broker.find_binary()
+    with pytest.raises(BinaryNotFound, match="binary names /nowhere/at/all, which is no program"):
+        Cluster(binary="/nowhere/at/all")
     monkeypatch.delenv("MILLSTREAM_BROKER")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(BinaryNotFound, match="put it into PATH"):

@@ -53,7 +53,7 @@ class Cluster:
         binary: Optional[str] = None,
     ) -> None:
         more = flags(brokers=brokers, topics=topics, config=config, users=users, sasl=sasl, seed=seed, arguments=arguments)
-        command = [binary or find_binary(), "--json", "--with-parent", "--control-port", "0", *more]
+        command = [find_binary(binary), "--json", "--with-parent", "--control-port", "0", *more]
         # A file takes what it says however much that is; a pipe that nobody reads does not.
         self._said = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
@@ -73,6 +73,9 @@ class Cluster:
         self._said.seek(0)
         said = self._said.read().decode(errors="replace").strip()
         raise StartError(said or f"{binary} ended with {self._process.returncode} and no ready line: {line!r}")
+
+    def __repr__(self) -> str:
+        return f"<millstream_broker.Cluster at {self.bootstrap_servers}, control port {self.control_url}>"
 
     def __enter__(self) -> "Cluster":
         return self
@@ -94,6 +97,8 @@ class Cluster:
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Asks the control port for anything that testkit/openapi.yaml names."""
+        if not path.startswith("/"):
+            raise ValueError(f"a path begins with a slash, as in '/topics', not {path!r}")
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.control_url + path, data=data, method=method)
         try:

@@ -17,12 +17,12 @@ def flags(
 ) -> list[str]:
     if isinstance(arguments, str):
         raise TypeError(f"arguments is a list of flags, as in ['--as-version', '2.8'], not {arguments!r}")
-    given = ["--brokers", str(brokers)]
+    given = [f"--brokers={brokers}"]
     given += [f"--topic={topic}" for topic in _topics(topics)]
     given += [f"--set={key}={_text(value)}" for key, value in _pairs("config", config)]
     given += [f"--user={name}={password}" for name, password in _pairs("users", users)]
     given += [f"--sasl={mechanism}" for mechanism in _names(sasl)]
-    given += [] if seed is None else ["--seed", str(seed)]
+    given += [] if seed is None else [f"--seed={seed}"]
     return [*given, *arguments]
 
 
