@@ -66,6 +66,10 @@ fn records(chance: &mut Chance, now: i64, stamp: &Stamp) -> Bytes {
     let mut compressor = Compressor::new(codec, None).expect("a codec");
     builder.seal(&mut compressor).expect("it compresses").to_bytes(stamp)
 }
+/// A batch for whoever wants to know why it was refused.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
 /// Makes a batch wrong in one of many ways; some leave its checksum right.
 fn spoil(chance: &mut Chance, good: &Bytes) -> Bytes {
     let mut bytes = good.to_vec();
@@ -162,6 +166,7 @@ fn produce(pair: &mut Pair, chance: &mut Chance) {
     let good = records(chance, pair.now, &Stamp::plain());
     let bytes = if chance.once_in(3) { spoil(chance, &good) } else { good };
     let acks = *chance.pick(&[-1, -1, -1, 1, 1, 2, -2]);
+    pair.carries = hex(&bytes);
     pair.ask(Kind::Writes, version, |ids| produce_request(topic, index, acks, None, &bytes, ids), tidy_produce);
 }
 /// A producer of the test's own making: its sequences run on, repeat, and leave gaps.
@@ -178,6 +183,7 @@ fn produce_idempotent(pair: &mut Pair, chance: &mut Chance) {
     }
     let stamp = Stamp::idempotent(ProducerId::new(id), ProducerEpoch::new(epoch), sequence);
     let bytes = builder.seal(&mut Compressor::none()).expect("no codec, no error").to_bytes(&stamp);
+    pair.carries = hex(&bytes);
     pair.ask(Kind::Writes, version, |ids| produce_request(topic, 0, -1, None, &bytes, ids), tidy_produce);
 }
 

@@ -93,6 +93,8 @@ pub(crate) struct Pair {
     tells_all: bool,
     /// When the run began: the time of its records.
     pub(crate) now: i64,
+    /// What the next request carries that its own text does not show.
+    pub(crate) carries: String,
 }
 impl Pair {
     /// With a client for each login, the first [`CLIENTS`] of which take turns.
@@ -119,6 +121,7 @@ impl Pair {
             differences: 0,
             tells_all: std::env::var_os("MILLSTREAM_VERBOSE").is_some(),
             now: i64::try_from(now).expect("a time"),
+            carries: String::new(),
         }
     }
     /// The versions of an API that both speak.
@@ -199,7 +202,7 @@ impl Pair {
     }
     pub(crate) fn report(&mut self, what: &str, ours: &str, real: &str) {
         self.differences += 1;
-        println!("--- step {}: {what:.1500}", self.step);
+        println!("--- step {}: {what:.1500} {}", self.step, self.carries);
         for (whose, text, other) in [("ours", ours, real), ("real", real, ours)] {
             changed_lines(text, other).iter().take(30).for_each(|line| println!("  {whose} {line}"));
         }
@@ -223,6 +226,17 @@ fn changed_lines<'t>(text: &'t str, other: &str) -> Vec<&'t str> {
     let end = end.min(lines.len().min(other.lines().count()) - begin);
     lines[begin..lines.len() - end].to_vec()
 }
+/// Whether one of the codes in an answer is among those, and not only begins as one of them does: 3 is none of 36.
 fn is_transient(answer: &str) -> bool {
-    TRANSIENT.iter().any(|code| answer.contains(&format!("error_code: {}", code.get())))
+    let code = |rest: &str| rest.split(|c: char| c != '-' && !c.is_ascii_digit()).next()?.parse().ok();
+    let codes = answer.split("error_code: ").skip(1).filter_map(code);
+    codes.map(ErrorCode::new).any(|code| TRANSIENT.contains(&code))
+}
+
+#[test]
+fn a_code_that_begins_as_a_transient_one_does_is_not_transient() {
+    let answered = |code: ErrorCode| format!("CreatableTopicResult {{ error_code: {}, name: None }}", code.get());
+    assert!(is_transient(&answered(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)));
+    assert!(!is_transient(&answered(ErrorCode::TOPIC_ALREADY_EXISTS)));
+    assert!(!is_transient(&answered(ErrorCode::UNKNOWN_SERVER_ERROR)));
 }

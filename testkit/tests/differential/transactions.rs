@@ -135,6 +135,7 @@ fn produce(pair: &mut Pair, chance: &mut Chance) {
     let (topic, index) = (*chance.pick(&["plain", "plain", "compacted"]), *chance.pick(&[0, 1]));
     let now = pair.now;
     let has_id = !chance.once_in(20);
+    pair.carries = format!("sequence {sequence}");
     let make = |ids: &Ids| {
         let (id, epoch) = who.identity(ids);
         let mut builder = BatchBuilder::new();
