@@ -154,6 +154,11 @@ impl BatchHeader {
         self.max_timestamp = at;
     }
 
+    pub(super) const fn set_create_time(&mut self, latest: i64) {
+        self.attributes &= !APPEND_TIME;
+        self.max_timestamp = latest;
+    }
+
     /// Reads a magic 2 header; the length was looked at before.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut bytes = Slice::new(bytes);

@@ -18,12 +18,46 @@ pub fn for_log(batch: &Batch, base_offset: i64, leader_epoch: i32, append_time: 
     bytes[12..16].copy_from_slice(&leader_epoch.to_be_bytes());
     if let Some(at) = append_time {
         header.set_append_time(at.as_millis());
-        bytes[ATTRIBUTES_AT..ATTRIBUTES_AT + 2].copy_from_slice(&header.attributes.to_be_bytes());
-        bytes[35..43].copy_from_slice(&header.max_timestamp.to_be_bytes());
-        let crc = crc32c::crc32c(&bytes[ATTRIBUTES_AT..]);
-        bytes[CRC_AT..ATTRIBUTES_AT].copy_from_slice(&crc.to_be_bytes());
+        stamp_time(&mut bytes, &header);
     }
     Some(bytes.freeze())
+}
+
+/// A copy of a magic 2 batch under `CreateTime`, with this as its largest time: a broker takes neither from the producer. Nothing is inflated.
+///
+/// None for a message of magic 0 or 1.
+///
+/// ```
+/// use millstream_protocol::{Compressor, Headers, Timestamp};
+/// use millstream_protocol::record::{BatchBuilder, Stamp, TimestampType, batches, rewrite};
+/// let mut builder = BatchBuilder::new();
+/// builder.append(Timestamp::from_millis(5), None, Some(b"value"), &Headers::new())?;
+/// let sent = builder.seal(&mut Compressor::none())?.to_bytes(&Stamp::plain());
+/// let batch = batches(sent.clone()).next().expect("one batch")?;
+/// let stamped = rewrite::for_log(&batch, 0, 0, Some(Timestamp::from_millis(9))).expect("it is of magic 2");
+/// let stamped = batches(stamped).next().expect("one batch")?;
+/// let back = rewrite::with_create_time(&stamped, Timestamp::from_millis(5)).expect("it is of magic 2");
+/// let back = batches(back).next().expect("one batch")?;
+/// assert_eq!((back.header().timestamp_type(), back.header().max_timestamp), (TimestampType::CreateTime, 5));
+/// back.check_crc()?;
+/// # Ok::<(), millstream_protocol::record::RecordError>(())
+/// ```
+#[must_use]
+pub fn with_create_time(batch: &Batch, latest: Timestamp) -> Option<Bytes> {
+    let mut header = *magic_2(batch)?;
+    header.set_create_time(latest.as_millis());
+    let mut bytes = BytesMut::from(&batch.bytes()[..]);
+    stamp_time(&mut bytes, &header);
+    Some(bytes.freeze())
+}
+
+/// Writes what a header says of time over the one in front of these bytes, and seals them.
+#[expect(clippy::indexing_slicing, reason = "a magic 2 batch was cut from a buffer only if its whole header was there")]
+fn stamp_time(bytes: &mut [u8], header: &BatchHeader) {
+    bytes[ATTRIBUTES_AT..ATTRIBUTES_AT + 2].copy_from_slice(&header.attributes.to_be_bytes());
+    bytes[35..43].copy_from_slice(&header.max_timestamp.to_be_bytes());
+    let crc = crc32c::crc32c(&bytes[ATTRIBUTES_AT..]);
+    bytes[CRC_AT..ATTRIBUTES_AT].copy_from_slice(&crc.to_be_bytes());
 }
 
 /// The same under `CreateTime`, in two pieces: the header as it stands in the log, and the records as they came, which are shared and not copied.

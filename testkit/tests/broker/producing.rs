@@ -3,7 +3,7 @@
 use crate::client::{Connection, batch, fetch, produce, produced, values, write};
 use bytes::Bytes;
 use millstream_protocol::messages::{InitProducerIdRequest, MetadataRequest};
-use millstream_protocol::record::Stamp;
+use millstream_protocol::record::{Stamp, TimestampType, batches};
 use millstream_protocol::{ApiKey, ErrorCode, ProducerEpoch, ProducerId};
 use millstream_testkit::TestCluster;
 
@@ -49,15 +49,69 @@ async fn what_is_wrong_with_a_batch_is_told() {
     let twice = Bytes::from([good.as_ref(), good.as_ref()].concat());
     let cases = [
         (flipped, ErrorCode::CORRUPT_MESSAGE),
-        (good.slice(..good.len() - 1), ErrorCode::CORRUPT_MESSAGE),
+        (good.slice(..good.len() - 1), ErrorCode::INVALID_RECORD),
         (Bytes::new(), ErrorCode::INVALID_RECORD),
+        (changed(&good, |bytes| bytes[16] = 3), ErrorCode::CORRUPT_MESSAGE),
+        (changed(&good, |bytes| bytes[16] = 1), ErrorCode::INVALID_RECORD),
+        (changed(&good, |bytes| bytes[11] = 13), ErrorCode::CORRUPT_MESSAGE),
+        (changed(&good, |bytes| bytes[22] |= 6), ErrorCode::UNKNOWN_SERVER_ERROR),
+        (changed(&good, |bytes| bytes[22] |= 2), ErrorCode::UNKNOWN_SERVER_ERROR),
         (twice, ErrorCode::INVALID_RECORD),
         (batch(&[&"x".repeat(300)], &Stamp::plain()), ErrorCode::MESSAGE_TOO_LARGE),
     ];
     for (records, expected) in cases {
         assert_eq!(ErrorCode::new(write(&mut connection, "t", records).0), expected);
     }
-    assert_eq!(write(&mut connection, "t", good), (0, 0));
+    let and_a_bit = Bytes::from([good.as_ref(), &good[..20]].concat());
+    assert_eq!(write(&mut connection, "t", and_a_bit), (0, 0), "a batch cut short is passed over behind a whole one");
+    assert_eq!(write(&mut connection, "t", good), (0, 1));
+}
+/// A batch of which something was changed before its checksum was made.
+fn changed(batch: &Bytes, change: impl FnOnce(&mut [u8])) -> Bytes {
+    let mut bytes = batch.to_vec();
+    change(&mut bytes);
+    let crc = crc32c::crc32c(&bytes[21..]);
+    bytes[17..21].copy_from_slice(&crc.to_be_bytes());
+    Bytes::from(bytes)
+}
+
+/// Kafka looks for transactional records before it looks at anything else, and stumbles over what it cannot cut off: then the partition may
+/// as well not be there.
+#[tokio::test]
+async fn a_request_with_a_batch_that_cannot_be_cut_off_is_refused_as_a_whole() {
+    let cluster = TestCluster::builder().start().await;
+    let bytes = changed(&batch(&["a"], &Stamp::plain()), |bytes| bytes[16] = 3);
+    let response = Connection::to(&cluster, 0).call(9, &produce("none", 0, bytes, None));
+    let partition = &response.responses[0].partition_responses[0];
+    assert_eq!(ErrorCode::new(partition.error_code), ErrorCode::CORRUPT_MESSAGE);
+    assert_eq!(partition.error_message.as_deref(), Some("Invalid magic found in record: 3"));
+}
+
+/// Found beside a real Kafka: it asks for the kind of time only where a record has none, and then puts the topic's kind in its place.
+#[tokio::test]
+async fn whose_time_it_is_the_topic_says_and_not_the_producer() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let good = batch(&["a"], &Stamp::plain());
+    let claims_to_be_the_logs = changed(&good, |bytes| bytes[22] |= 8);
+    assert_eq!(write(&mut connection, "t", claims_to_be_the_logs), (0, 0));
+    let lies_about_the_latest = changed(&good, |bytes| bytes[42] = bytes[42].wrapping_add(9));
+    assert_eq!(write(&mut connection, "t", lies_about_the_latest), (0, 1));
+    let fetched = connection.call(12, &fetch("t", 0, 0, 0));
+    let stored = fetched.responses[0].partitions[0].records.clone().into_bytes().unwrap();
+    for stored in batches(stored) {
+        let header = *stored.unwrap().header();
+        let sent = *batches(good.clone()).next().unwrap().unwrap().header();
+        assert_eq!((header.timestamp_type(), header.max_timestamp), (TimestampType::CreateTime, sent.max_timestamp));
+    }
+}
+#[tokio::test]
+async fn a_topic_of_append_time_takes_no_time_for_its_own() {
+    let cluster =
+        TestCluster::builder().config("log.message.timestamp.type", "LogAppendTime").topic("t", 1).start().await;
+    let claims_to_be_the_logs = changed(&batch(&["a"], &Stamp::plain()), |bytes| bytes[22] |= 8);
+    let (code, _) = write(&mut Connection::to(&cluster, 0), "t", claims_to_be_the_logs);
+    assert_eq!(ErrorCode::new(code), ErrorCode::INVALID_TIMESTAMP);
 }
 
 #[tokio::test]

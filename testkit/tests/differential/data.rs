@@ -77,7 +77,7 @@ fn spoil(chance: &mut Chance, good: &Bytes) -> Bytes {
         let crc = crc32c::crc32c(&bytes[21..]);
         bytes[17..21].copy_from_slice(&crc.to_be_bytes());
     };
-    match chance.below(12) {
+    match chance.below(16) {
         0 => *bytes.last_mut().expect("bytes") ^= 1,
         1 => bytes.truncate(bytes.len() - 1),
         2 => bytes.clear(),
@@ -104,6 +104,15 @@ fn spoil(chance: &mut Chance, good: &Bytes) -> Bytes {
             bytes[22] |= 0x08;
             reseal(&mut bytes);
         }
+        11 => bytes.extend_from_slice(&[0, 1, 2]),
+        12 => bytes.extend_from_slice(&[0; 20]),
+        13 => bytes[11] = 13,
+        14 => {
+            bytes[42] = bytes[42].wrapping_add(9);
+            reseal(&mut bytes);
+        }
+        // Which of two codes broken gzip data have depends on how much Java had inflated when it noticed.
+        _ if bytes[22] & 7 == 1 => *bytes.last_mut().expect("bytes") ^= 1,
         _ => {
             let at = 61 + chance.below(bytes.len() - 61);
             bytes[at] ^= 0x10;
@@ -220,7 +229,7 @@ fn fetch(pair: &mut Pair, chance: &mut Chance) {
     };
     pair.ask(Kind::Reads, version, make, tidy_fetch);
 }
-fn tidy_fetch(response: &mut FetchResponse, ids: &mut Ids) {
+pub(crate) fn tidy_fetch(response: &mut FetchResponse, ids: &mut Ids) {
     for topic in &mut response.responses {
         topic.topic_id = ids.tidy(topic.topic_id);
         for partition in &mut topic.partitions {

@@ -6,8 +6,8 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call, Closing};
 use crate::broker::log::Appended;
-use crate::broker::log::batch::Batch;
-use crate::broker::producing::records::{RecordRules, accept};
+use crate::broker::log::batch::{Batch, front};
+use crate::broker::producing::records::{RecordRules, accept, check_codec_known};
 use crate::broker::producing::waits::Unreplicated;
 use crate::broker::producing::{Refusal, accepted};
 use crate::broker::topics::PartitionKey;
@@ -48,6 +48,12 @@ struct Written {
 impl Handler for Produce {
     type Request = ProduceRequest;
     fn handle(broker: &mut Broker, call: &Call, request: ProduceRequest) -> Answer<ProduceResponse> {
+        if let Some(flaw) = first_flaw(&request) {
+            return match request.acks {
+                0 => Answer::Close(unheard(ErrorCode::CORRUPT_MESSAGE)),
+                _ => Answer::Reply(refuse_all(&request, &flaw)),
+            };
+        }
         let mut hints = BTreeSet::new();
         let mut left = Vec::new();
         let mut responses = Vec::with_capacity(request.topic_data.len());
@@ -83,17 +89,33 @@ impl Handler for Produce {
         }
     }
     fn refuse(request: &ProduceRequest, code: ErrorCode) -> ProduceResponse {
-        let partition = |data: &PartitionProduceData| Refusal::from(code).answer(data.index, -1);
-        let topic = |topic: &TopicProduceData| TopicProduceResponse {
-            name: topic.name.clone(),
-            topic_id: topic.topic_id,
-            partition_responses: topic.partition_data.iter().map(partition).collect(),
-            ..TopicProduceResponse::default()
-        };
-        ProduceResponse { responses: request.topic_data.iter().map(topic).collect(), ..ProduceResponse::default() }
+        refuse_all(request, &code.into())
     }
 }
 
+fn refuse_all(request: &ProduceRequest, refusal: &Refusal) -> ProduceResponse {
+    let partition = |data: &PartitionProduceData| refusal.clone().answer(data.index, -1);
+    let topic = |topic: &TopicProduceData| TopicProduceResponse {
+        name: topic.name.clone(),
+        topic_id: topic.topic_id,
+        partition_responses: topic.partition_data.iter().map(partition).collect(),
+        ..TopicProduceResponse::default()
+    };
+    ProduceResponse { responses: request.topic_data.iter().map(topic).collect(), ..ProduceResponse::default() }
+}
+/// What keeps Kafka from cutting the first batch of some partition off, so that it refuses the whole request: it looks for records that are
+/// transactional, as far as the first that is, before it does anything else.
+fn first_flaw(request: &ProduceRequest) -> Option<Refusal> {
+    let parts = request.topic_data.iter().flat_map(|topic| &topic.partition_data);
+    for bytes in parts.filter_map(|data| data.records.clone().into_bytes()) {
+        match front(&bytes) {
+            Ok(Some(batch)) if batch.is_transactional() => return None,
+            Ok(_) => {}
+            Err(sentence) => return Some(Refusal::from(ErrorCode::CORRUPT_MESSAGE).with_message(sentence)),
+        }
+    }
+    None
+}
 fn first_error(response: &ProduceResponse) -> Option<ErrorCode> {
     let partitions = response.responses.iter().flat_map(|topic| &topic.partition_responses);
     partitions.map(|partition| ErrorCode::new(partition.error_code)).find(|code| *code != ErrorCode::NONE)
@@ -116,8 +138,8 @@ fn write(
     }
     let topic = find(broker, call, asked)?;
     let partition = topic.partition(data.index).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
-    let bytes = data.records.clone().into_bytes().filter(|bytes| !bytes.is_empty()).ok_or(ErrorCode::INVALID_RECORD)?;
-    let batch = Batch::parse(&bytes)?;
+    let batch = Batch::parse(&data.records.clone().into_bytes().unwrap_or_default())?;
+    check_codec_known(&batch, call.version)?;
     if !matches!(request.acks, -1..=1) {
         return Err(ErrorCode::INVALID_REQUIRED_ACKS.into());
     }
@@ -132,10 +154,7 @@ fn write(
     }
     check_replicas(broker, request, key)?;
     let now = broker.now.as_millis();
-    let batch = accept(batch, call.version, now, &rules, &mut Decompressor::new())?.apart_from(|| size(request));
-    if adds_partitions(broker, call) {
-        check_first_sequence(broker, &batch, key)?;
-    }
+    let batch = accept(batch, now, &rules, &mut Decompressor::new())?.apart_from(|| size(request));
     broker.check_record_room(batch.weight() + EACH_PRODUCER)?;
     let append_time = rules.has_append_time().then_some(now);
     let count = batch.next_offset() - batch.base_offset;
@@ -163,15 +182,6 @@ fn check_replicas(broker: &Broker, request: &ProduceRequest, key: PartitionKey) 
 fn adds_partitions(broker: &Broker, call: &Call) -> bool {
     call.version >= ADDS_SINCE && broker.features.transaction_version() >= 2
 }
-/// Who is not known to a partition begins with sequence zero there, if its writing adds the partition (KIP-890's second part).
-fn check_first_sequence(broker: &Broker, batch: &Batch, key: PartitionKey) -> Result<(), Refusal> {
-    let partition = broker.topics.find_id(key.0).and_then(|topic| topic.partition(key.1));
-    let is_known = partition.is_none_or(|partition| partition.log.producers.find(batch.producer_id).is_some());
-    if is_known || !batch.is_transactional() || batch.base_sequence == 0 {
-        return Ok(());
-    }
-    Err(Refusal::of_log(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER))
-}
 fn admit(
     broker: &mut Broker,
     call: &Call,
@@ -182,6 +192,12 @@ fn admit(
     let id = request.transactional_id.as_deref().ok_or(ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED)?;
     let identity = Identity { id: batch.producer_id, epoch: batch.producer_epoch };
     let adds = adds_partitions(broker, call);
+    if let Some(partition) = broker.topics.find_id_mut(key.0).and_then(|topic| topic.partition_mut(key.1)) {
+        if partition.log.producers.is_open(identity.id, identity.epoch) {
+            return Ok(());
+        }
+        partition.log.producers.begin_verification(batch, adds);
+    }
     broker.admit_transactional(id, identity, key, adds).map_err(|code| match code {
         ErrorCode::PRODUCER_FENCED => ErrorCode::INVALID_PRODUCER_EPOCH.into(),
         ErrorCode::CONCURRENT_TRANSACTIONS if call.version < ADDS_SINCE => ErrorCode::NOT_ENOUGH_REPLICAS.into(),

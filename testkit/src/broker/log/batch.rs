@@ -4,8 +4,8 @@
 
 use bytes::Bytes;
 use millstream_protocol::record::{
-    self, BatchHeader, ControlKind, CrcCheck, DecodedBatch, RecordError, Stamp, batches, end_transaction_marker,
-    rewrite,
+    self, BatchHeader, ControlKind, CrcCheck, DecodedBatch, RecordError, Stamp, TimestampType, batches,
+    end_transaction_marker, rewrite,
 };
 use millstream_protocol::{Decompressor, ErrorCode, ProducerEpoch, ProducerId, Timestamp};
 use std::borrow::Cow;
@@ -16,6 +16,9 @@ pub(crate) const ZSTD: u8 = 4;
 
 /// From this size on a batch is shared, and a header of its own is put before its records.
 const SHARED_FROM: usize = 16 << 10;
+
+/// The shortest message that there ever was, without offset and length.
+const LEAST_LENGTH: i32 = 14;
 
 /// A batch may lie in a buffer this many times as large, which it keeps.
 const MOST_SLACK: usize = 8;
@@ -31,18 +34,30 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Reads the one batch that these bytes are to be. Its checksum and records are not looked at.
+    /// Reads the one batch that these bytes are to be. Its checksum and records are not looked at. One that is cut short is none, and is
+    /// passed over where it follows a whole one.
     pub(crate) fn parse(bytes: &Bytes) -> Result<Self, ErrorCode> {
         let mut cut = batches(bytes.clone());
-        let stored = cut.next().ok_or(ErrorCode::CORRUPT_MESSAGE)?.map_err(code_of)?;
+        let stored = cut.next().ok_or(ErrorCode::INVALID_RECORD)?.map_err(|error| code_of(&error))?;
+        let second = cut.next().transpose().map_err(|error| code_of(&error))?;
         // Kafka takes one batch per partition, and only the newest format.
-        if cut.left_over() > 0 || stored.header().magic != 2 {
+        if second.is_some() || stored.header().magic != 2 {
             return Err(ErrorCode::INVALID_RECORD);
         }
         Ok(Self { header: *stored.header(), stored, placed: None })
     }
+    /// The same under `CreateTime`, with this as the largest time of its records: neither is taken from the producer.
+    pub(crate) fn under_create_time(self, max_timestamp: i64) -> Self {
+        if self.timestamp_type() == TimestampType::CreateTime && self.max_timestamp == max_timestamp {
+            return self;
+        }
+        let bytes = rewrite::with_create_time(&self.stored, Timestamp::from_millis(max_timestamp));
+        // It was read before as one of magic 2, and its length has not changed.
+        let stored = bytes.and_then(|bytes| batches(bytes).find_map(Result::ok)).unwrap_or(self.stored);
+        Self { header: *stored.header(), stored, placed: None }
+    }
     pub(crate) fn check_crc(&self) -> Result<(), ErrorCode> {
-        self.stored.check_crc().map_err(code_of)
+        self.stored.check_crc().map_err(|error| code_of(&error))
     }
     /// Its records, whose checksum is not looked at.
     pub(crate) fn decode(&self, decompressor: &mut Decompressor) -> Result<DecodedBatch, RecordError> {
@@ -141,10 +156,24 @@ impl Deref for Batch {
     }
 }
 
-fn code_of(error: RecordError) -> ErrorCode {
+fn code_of(error: &RecordError) -> ErrorCode {
     match error {
-        RecordError::Magic { .. } => ErrorCode::INVALID_RECORD,
+        // Kafka finds out when it looks at the records.
+        RecordError::Offsets { .. } => ErrorCode::INVALID_RECORD,
         _ => ErrorCode::CORRUPT_MESSAGE,
+    }
+}
+
+/// The header of the first batch, if all of it is there; Kafka's sentence, if it cannot be cut off.
+pub(crate) fn front(bytes: &Bytes) -> Result<Option<BatchHeader>, String> {
+    match batches(bytes.clone()).next() {
+        None => Ok(None),
+        Some(Ok(batch)) => Ok(Some(*batch.header())),
+        Some(Err(RecordError::Magic { magic, .. })) => Err(format!("Invalid magic found in record: {magic}")),
+        Some(Err(RecordError::Length { length, .. })) if length < LEAST_LENGTH => {
+            Err(format!("Record size {length} is less than the minimum record overhead ({LEAST_LENGTH})"))
+        }
+        Some(Err(_)) => Ok(None),
     }
 }
 

@@ -33,12 +33,33 @@ impl Producer {
     pub(crate) fn last_sequence(&self) -> i32 {
         self.batches.back().map_or(-1, |written| written.last_sequence)
     }
+    /// The batch among the last five that this one repeats.
+    fn find_repeated(&self, batch: &Batch) -> Option<&Written> {
+        let is_same = |written: &&Written| {
+            written.first_sequence == batch.base_sequence && written.last_sequence == batch.last_sequence()
+        };
+        self.batches.iter().find(is_same).filter(|_| self.epoch == batch.producer_epoch)
+    }
+    /// Whether a batch follows what was written. A marker may have moved the epoch on: then the first batch bears sequence zero.
+    fn expects(&self, batch: &Batch) -> bool {
+        let last = self.batches.back().filter(|_| self.epoch == batch.producer_epoch);
+        batch.base_sequence == last.map_or(0, |last| successor(last.last_sequence))
+    }
     fn move_to(&mut self, epoch: i16) {
         if epoch != self.epoch {
             self.epoch = epoch;
             self.batches.clear();
         }
     }
+}
+
+/// A producer whose transaction the coordinator was asked about, and which has written nothing in it yet (Kafka's `VerificationStateEntry`).
+#[derive(Debug, Clone, Copy)]
+struct Verification {
+    epoch: i16,
+    lowest_sequence: i32,
+    /// Whether the request that began it would have added the partition (KIP-890's second part).
+    adds: bool,
 }
 
 /// A transaction that was aborted, as the fetch response names it.
@@ -61,6 +82,7 @@ pub(crate) enum Checked {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Producers {
     by_id: HashMap<i64, Producer>,
+    verifying: HashMap<i64, Verification>,
     open: BTreeMap<i64, i64>,
     /// Transactions whose marker followers may not have yet, from their first offset to the marker's.
     unreplicated: Vec<(i64, i64)>,
@@ -70,30 +92,40 @@ pub(crate) struct Producers {
 impl Producers {
     /// Kafka's `ProducerAppendInfo`: the epoch may not fall, sequences follow one another, the last five batches are told from new ones.
     pub(crate) fn check(&self, batch: &Batch) -> Result<Checked, ErrorCode> {
-        let Some(producer) = self.by_id.get(&batch.producer_id) else { return Ok(Checked::New) };
-        if batch.producer_epoch < producer.epoch {
-            return Err(ErrorCode::INVALID_PRODUCER_EPOCH);
-        }
-        if batch.producer_epoch > producer.epoch {
-            return if batch.base_sequence == 0 {
-                Ok(Checked::New)
-            } else {
-                Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER)
-            };
-        }
-        let same = |written: &&Written| {
-            written.first_sequence == batch.base_sequence && written.last_sequence == batch.last_sequence()
-        };
-        if let Some(written) = producer.batches.iter().find(same) {
+        let producer = self.by_id.get(&batch.producer_id);
+        if let Some(written) = producer.and_then(|producer| producer.find_repeated(batch)) {
             return Ok(Checked::Duplicate(written.base_offset));
         }
-        match producer.batches.back() {
-            Some(last) if batch.base_sequence != successor(last.last_sequence) => {
-                Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER)
-            }
-            // A marker may have moved the epoch on: then the first batch bears sequence zero.
-            None if batch.base_sequence != 0 => Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER),
-            _ => Ok(Checked::New),
+        if producer.is_some_and(|producer| batch.producer_epoch < producer.epoch) {
+            return Err(ErrorCode::INVALID_PRODUCER_EPOCH);
+        }
+        let is_first_in_order = self.may_begin_with(batch.producer_id, batch.base_sequence);
+        if is_first_in_order && producer.is_none_or(|producer| producer.expects(batch)) {
+            Ok(Checked::New)
+        } else {
+            Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER)
+        }
+    }
+    /// Whether a sequence may be the first of a transaction: one that was tried before and refused is not passed over, and where writing
+    /// adds the partition, who is not known there begins with zero.
+    fn may_begin_with(&self, producer_id: i64, sequence: i32) -> bool {
+        let Some(asked) = self.verifying.get(&producer_id) else { return true };
+        let has_written = self.by_id.get(&producer_id).is_some_and(|producer| !producer.batches.is_empty());
+        sequence <= asked.lowest_sequence && (sequence == 0 || has_written || !asked.adds)
+    }
+    /// Whether a producer has a transaction open here: then the coordinator is not asked again.
+    pub(crate) fn is_open(&self, producer_id: i64, epoch: i16) -> bool {
+        self.by_id.get(&producer_id).is_some_and(|producer| producer.open_at.is_some() && producer.epoch == epoch)
+    }
+    /// Notes that the coordinator is asked whether a batch may begin a transaction here. It stays until one does, whatever is answered.
+    pub(crate) fn begin_verification(&mut self, batch: &Batch, adds: bool) {
+        let (epoch, sequence) = (batch.producer_epoch, batch.base_sequence);
+        let asked =
+            self.verifying.entry(batch.producer_id).or_insert(Verification { epoch, lowest_sequence: sequence, adds });
+        if epoch > asked.epoch {
+            (asked.epoch, asked.lowest_sequence) = (epoch, sequence);
+        } else if epoch == asked.epoch {
+            asked.lowest_sequence = asked.lowest_sequence.min(sequence);
         }
     }
     /// Notes a batch that was appended.
@@ -110,6 +142,9 @@ impl Producers {
             timestamp: batch.max_timestamp,
         });
         producer.last_timestamp = batch.max_timestamp;
+        if batch.is_transactional() {
+            self.verifying.remove(&batch.producer_id);
+        }
         if batch.is_transactional() && producer.open_at.is_none() {
             producer.open_at = Some(batch.base_offset);
             self.open.insert(batch.base_offset, batch.producer_id);
@@ -117,6 +152,7 @@ impl Producers {
     }
     /// Notes a marker at an offset.
     pub(crate) fn end(&mut self, marker: &Batch, kind: Marker, coordinator_epoch: i32) {
+        self.verifying.remove(&marker.producer_id);
         let producer = self.by_id.entry(marker.producer_id).or_insert_with(|| Producer::new(marker.producer_epoch));
         producer.move_to(marker.producer_epoch);
         producer.coordinator_epoch = coordinator_epoch;
@@ -247,6 +283,29 @@ mod tests {
         assert_eq!(producers.check(&batch(0, 1, 1, -1)), Err(ErrorCode::INVALID_PRODUCER_EPOCH));
         assert_eq!(producers.check(&batch(2, 1, 1, -1)), Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
         assert_eq!(producers.check(&batch(2, 0, 1, -1)), Ok(Checked::New));
+    }
+
+    /// Kafka remembers by the producer what it has asked the coordinator, until a batch is written or a marker comes: a sequence that was
+    /// refused, since the partition was not part of the transaction, is not passed over by a later one.
+    #[test]
+    fn a_transaction_begins_with_the_lowest_sequence_that_was_tried() {
+        let mut producers = Producers::default();
+        let refused = producers.check(&batch(0, 2, 1, -1));
+        assert_eq!(refused, Ok(Checked::New), "who is not known begins anywhere");
+        producers.begin_verification(&batch(0, 1, 1, -1), false);
+        assert_eq!(producers.check(&batch(0, 2, 1, -1)), Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
+        assert_eq!(producers.check(&batch(0, 1, 1, -1)), Ok(Checked::New));
+        producers.begin_verification(&batch(1, 5, 1, -1), true);
+        assert_eq!(producers.check(&batch(1, 5, 1, -1)), Ok(Checked::New), "it was begun by one that adds nothing");
+    }
+
+    #[test]
+    fn who_is_not_known_begins_with_zero_where_writing_adds_the_partition() {
+        let mut producers = Producers::default();
+        producers.begin_verification(&batch(0, 5, 1, -1), true);
+        assert_eq!(producers.check(&batch(0, 5, 1, -1)), Err(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
+        producers.begin_verification(&batch(0, 0, 1, -1), true);
+        assert_eq!(producers.check(&batch(0, 0, 1, -1)), Ok(Checked::New));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::Refusal;
 use crate::broker::log::batch::{Batch, ZSTD};
 use crate::broker::topics::topic::Topic;
-use millstream_protocol::record::{BatchBuilder, DecodedBatch, RecordView, TimestampType};
+use millstream_protocol::record::{BatchBuilder, DecodedBatch, RecordError, RecordView, TimestampType};
 use millstream_protocol::{Compression, Compressor, Decompressor, ErrorCode};
 
 /// From this version of Produce on there is zstd (KIP-110).
@@ -59,31 +59,48 @@ fn level_of(topic: &Topic, codec: Compression) -> Option<i32> {
     (least..=most).contains(&level).then_some(level)
 }
 
-/// Checks the batch that a producer sent for a partition, and rewrites it where the topic wants another codec.
+/// Checks the batch that a producer sent for a partition, and rewrites it where the topic wants another codec or the producer gave it times
+/// that are not its records'.
 pub(crate) fn accept(
     batch: Batch,
-    version: i16,
     now: i64,
     rules: &RecordRules,
     decompressor: &mut Decompressor,
 ) -> Result<Batch, Refusal> {
-    check_codec(&batch, version)?;
     check_header(&batch, rules)?;
     batch.check_crc()?;
+    if batch.codec_id() > ZSTD {
+        return Err(Refusal::of_log(ErrorCode::UNKNOWN_SERVER_ERROR));
+    }
     check_counts(&batch)?;
-    let decoded = batch.decode(decompressor).map_err(|_| Refusal::of_log(ErrorCode::INVALID_RECORD))?;
+    let decoded = batch.decode(decompressor).map_err(|error| Refusal::of_log(code_of(&error)))?;
     check_records(&decoded, now, rules)?;
     match rules.codec {
         Some(codec) if codec.id() != batch.codec_id() => recode(&batch, &decoded, codec, rules),
-        _ => Ok(batch),
+        _ if rules.has_append_time => Ok(batch),
+        _ => Ok(batch.under_create_time(latest(&decoded))),
     }
 }
-fn check_codec(batch: &Batch, version: i16) -> Result<(), ErrorCode> {
+/// Whether a version of Produce may bring the batch's codec. Kafka looks for zstd in requests of clients that cannot know it, and stumbles
+/// there over a codec that nobody knows; in others it does so later.
+pub(crate) fn check_codec_known(batch: &Batch, version: i16) -> Result<(), ErrorCode> {
     match batch.codec_id() {
         ZSTD if version < ZSTD_SINCE => Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE),
         0..=ZSTD => Ok(()),
-        _ => Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE),
+        _ if version < ZSTD_SINCE => Err(ErrorCode::UNKNOWN_SERVER_ERROR),
+        _ => Ok(()),
     }
+}
+/// Records that do not inflate are an error of which Kafka knows no more than that something failed.
+fn code_of(error: &RecordError) -> ErrorCode {
+    match error {
+        RecordError::Compression { .. } => ErrorCode::UNKNOWN_SERVER_ERROR,
+        _ => ErrorCode::INVALID_RECORD,
+    }
+}
+/// The largest time of some records.
+fn latest(decoded: &DecodedBatch) -> i64 {
+    decoded.iter().map(|record| record.timestamp.as_millis()).fold(NO_TIMESTAMP, i64::max)
 }
 fn check_header(batch: &Batch, rules: &RecordRules) -> Result<(), Refusal> {
     if batch.base_offset != 0 {
@@ -109,16 +126,13 @@ fn check_records(decoded: &DecodedBatch, now: i64, rules: &RecordRules) -> Resul
         (rules.is_compacted && record.key.is_none()).then(reason)
     };
     let wrong_time = |record: &RecordView<'_>| {
-        if rules.has_append_time {
-            return None;
-        }
-        if sets_append_time {
-            let reason = "Invalid timestamp type in message. Producer should not set timestamp type to LogAppendTime.";
-            return Some(reason.to_owned());
-        }
         let time = record.timestamp.as_millis();
-        let is_wrong = time != NO_TIMESTAMP
-            && (now.saturating_sub(time) > rules.before_max_ms || time.saturating_sub(now) > rules.after_max_ms);
+        // Under `CreateTime` Kafka asks whether the time is right, and only where there is none whose it is to be.
+        if rules.has_append_time || time == NO_TIMESTAMP {
+            let reason = "Invalid timestamp type in message. Producer should not set timestamp type to LogAppendTime.";
+            return sets_append_time.then(|| reason.to_owned());
+        }
+        let is_wrong = now.saturating_sub(time) > rules.before_max_ms || time.saturating_sub(now) > rules.after_max_ms;
         is_wrong.then(|| {
             let (from, to) = (now.wrapping_sub(rules.before_max_ms), now.wrapping_add(rules.after_max_ms));
             let offset = record.offset;
