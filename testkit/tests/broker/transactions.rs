@@ -5,14 +5,15 @@ use millstream_protocol::messages::add_partitions_to_txn_request::{
     AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction,
 };
 use millstream_protocol::messages::describe_producers_request::TopicRequest;
+use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_fetch_request::OffsetFetchRequestTopic;
 use millstream_protocol::messages::txn_offset_commit_request::{
     TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic,
 };
 use millstream_protocol::messages::{
-    AddOffsetsToTxnRequest, AddPartitionsToTxnRequest, DescribeProducersRequest, DescribeTransactionsRequest,
-    EndTxnRequest, GroupId, InitProducerIdRequest, ListTransactionsRequest, OffsetFetchRequest, ProducerId as WireId,
-    TopicName, TransactionalId, TxnOffsetCommitRequest,
+    AddOffsetsToTxnRequest, AddPartitionsToTxnRequest, DeleteGroupsRequest, DescribeProducersRequest,
+    DescribeTransactionsRequest, EndTxnRequest, GroupId, InitProducerIdRequest, ListTransactionsRequest,
+    OffsetCommitRequest, OffsetFetchRequest, ProducerId as WireId, TopicName, TransactionalId, TxnOffsetCommitRequest,
 };
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
@@ -288,6 +289,51 @@ async fn offsets_of_an_open_transaction_are_unstable() {
     producer.commit_offset(5, 9);
     producer.end(TV2, false);
     assert_eq!(committed_offset(&cluster), (7, ErrorCode::NONE));
+}
+
+/// Which position holds is a matter of which was written last, as it is for whoever reads the compacted topic from its beginning.
+#[tokio::test]
+async fn a_position_that_was_committed_outside_of_a_transaction_meanwhile_stays() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    assert_eq!(producer.commit_offset(5, 7), ErrorCode::NONE);
+    let partition = OffsetCommitRequestPartition::default().with_committed_offset(8);
+    let topic = OffsetCommitRequestTopic::default().with_name(TopicName(text("t"))).with_partitions(vec![partition]);
+    let request = OffsetCommitRequest::default()
+        .with_group_id(GroupId(text("g")))
+        .with_generation_id_or_member_epoch(-1)
+        .with_topics(vec![topic]);
+    assert_eq!(Connection::to(&cluster, 0).call(8, &request).topics[0].partitions[0].error_code, 0);
+    producer.end(TV2, true);
+    assert_eq!(committed_offset(&cluster), (8, ErrorCode::NONE));
+}
+
+#[tokio::test]
+async fn a_group_with_positions_of_an_open_transaction_can_be_deleted() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    assert_eq!(producer.commit_offset(5, 7), ErrorCode::NONE);
+    let mut connection = Connection::to(&cluster, 0);
+    let fetched =
+        connection.call(7, &OffsetFetchRequest::default().with_group_id(GroupId(text("g"))).with_topics(None));
+    assert!(fetched.topics.is_empty(), "nothing is committed: {fetched:?}");
+    let request = DeleteGroupsRequest::default().with_groups_names(vec![GroupId(text("g"))]);
+    assert_eq!(connection.call(2, &request).results[0].error_code, 0);
+    assert_eq!(producer.end(TV2, true), ErrorCode::NONE);
+    assert_eq!(committed_offset(&cluster), (-1, ErrorCode::NONE));
+}
+
+/// A coordinator is asked once per transaction and partition; what was tried and refused meanwhile counts against what comes later.
+#[tokio::test]
+async fn a_transaction_does_not_begin_behind_a_batch_that_was_refused() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    assert_eq!(producer.write(11, "a"), ErrorCode::TRANSACTION_ABORTABLE);
+    assert_eq!(producer.add_partition(), ErrorCode::NONE);
+    producer.sequence = 1;
+    assert_eq!(producer.write(11, "b"), ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER);
+    producer.sequence = 0;
+    assert_eq!(producer.write(11, "a"), ErrorCode::NONE);
 }
 
 #[tokio::test]

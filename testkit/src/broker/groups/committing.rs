@@ -1,5 +1,6 @@
 //! Committing positions: what OffsetCommit and TxnOffsetCommit have in common.
 
+use super::Group;
 use super::journal;
 use super::offsets::Committed;
 use crate::broker::Broker;
@@ -26,6 +27,8 @@ pub(crate) struct Committer<'a> {
     pub(crate) producer: Option<(i64, i16)>,
     /// The request's version.
     pub(crate) version: i16,
+    /// Whether the client knows GROUP_ID_NOT_FOUND.
+    pub(crate) knows_missing_groups: bool,
 }
 
 /// How a request names a topic.
@@ -51,10 +54,10 @@ impl Broker {
     /// Whether a group takes positions from this committer. A member shows by it that it is there.
     pub(crate) fn check_committer(&mut self, call: &Call, by: &Committer<'_>) -> Result<(), ErrorCode> {
         // Whoever names a generation is a member of something.
-        let missing = match (by.epoch < 0, by.producer) {
+        let missing = match (by.epoch < 0, by.knows_missing_groups) {
             (true, _) => ErrorCode::NONE,
-            (false, None) if by.version >= CONSUMERS_SINCE => ErrorCode::GROUP_ID_NOT_FOUND,
-            (false, _) => ErrorCode::ILLEGAL_GENERATION,
+            (false, true) => ErrorCode::GROUP_ID_NOT_FOUND,
+            (false, false) => ErrorCode::ILLEGAL_GENERATION,
         };
         match self.check_kept_by(call, by, missing) {
             Err(ErrorCode::NONE) => return Ok(()),
@@ -89,7 +92,7 @@ impl Broker {
         let missing: Vec<Option<ErrorCode>> =
             positions.iter().map(|position| self.find_place(position).err()).collect();
         if missing.iter().any(Option::is_none)
-            && let Err(code) = admit(self)
+            && let Err(code) = admit(self).and_then(|()| self.check_assigned(by, &positions))
         {
             return missing.into_iter().map(|missing| missing.unwrap_or(code)).collect();
         }
@@ -105,6 +108,15 @@ impl Broker {
         self.arm_offsets_check();
         codes
     }
+    fn check_assigned(&self, by: &Committer<'_>, positions: &[Position]) -> Result<(), ErrorCode> {
+        let Some(group) = self.groups.find(&by.group.0).and_then(Group::consumer) else { return Ok(()) };
+        let kept = positions.iter().filter(|position| !self.is_too_long(position.metadata.as_ref()));
+        let place = |position: &Position| Some((self.find_place(position).ok()?.id, position.partition));
+        group.check_assigned(by, kept.filter_map(place))
+    }
+    fn is_too_long(&self, metadata: Option<&StrBytes>) -> bool {
+        metadata.is_some_and(|metadata| metadata.len() > self.settings.offset_metadata_max_bytes)
+    }
     fn find_place(&self, position: &Position) -> Result<&Topic, ErrorCode> {
         let topic = match &position.topic {
             TopicRef::Name(name) => self.topics.find(name).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?,
@@ -119,10 +131,10 @@ impl Broker {
         records: &mut Records,
     ) -> Result<(), ErrorCode> {
         let topic = self.find_place(&position)?;
-        let metadata = position.metadata.unwrap_or_default();
-        if metadata.len() > self.settings.offset_metadata_max_bytes {
+        if self.is_too_long(position.metadata.as_ref()) {
             return Err(ErrorCode::OFFSET_METADATA_TOO_LARGE);
         }
+        let metadata = position.metadata.unwrap_or_default();
         let expires_at = position.retention_ms.map(|ms| self.now.as_millis().saturating_add(ms));
         let committed = Committed {
             offset: position.offset,

@@ -36,7 +36,7 @@ fn delete(broker: &mut Broker, call: &Call, id: &str) -> Result<(), ErrorCode> {
         return Err(ErrorCode::NOT_COORDINATOR);
     }
     let group = broker.groups.find(id).ok_or(ErrorCode::GROUP_ID_NOT_FOUND)?;
-    if !group.is_empty() || group.offsets.has_pending() {
+    if !group.is_empty() {
         return Err(ErrorCode::NON_EMPTY_GROUP);
     }
     broker.drop_group(id);

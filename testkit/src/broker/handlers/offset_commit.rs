@@ -5,7 +5,7 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::groups::committing::{Committer, Position, TopicRef};
+use crate::broker::groups::committing::{CONSUMERS_SINCE, Committer, Position, TopicRef};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_commit_response::{OffsetCommitResponsePartition, OffsetCommitResponseTopic};
@@ -26,6 +26,7 @@ impl Handler for OffsetCommit {
             epoch: request.generation_id_or_member_epoch,
             producer: None,
             version: call.version,
+            knows_missing_groups: call.version >= CONSUMERS_SINCE,
         };
         let admit = |broker: &mut Broker| broker.check_committer(call, &by);
         let mut codes = broker.commit(&by, positions(&request, call.version), admit).into_iter();

@@ -68,7 +68,7 @@ fn remove(group: &mut Group, keys: &[OffsetKey]) -> Vec<OffsetKey> {
     let free: Vec<&OffsetKey> = keys.iter().filter(|(topic, _)| !is_subscribed(group, topic)).collect();
     let mut gone = Vec::new();
     for key in free {
-        if group.offsets.find(key).is_some() {
+        if group.offsets.find(key).is_some() || group.offsets.is_pending(key) {
             group.offsets.remove(key);
             gone.push(key.clone());
         }

@@ -93,7 +93,7 @@ fn find_group(
     let group = broker.groups.find(id);
     check_asker(call, group, asked)?;
     let Some(topics) = &asked.topics else {
-        let keys = group.map(|group| group.offsets.keys()).unwrap_or_default();
+        let keys = group.map(|group| group.offsets.committed_keys()).unwrap_or_default();
         let found = keys.into_iter().map(|key| position(group, key, require_stable)).collect();
         return Ok(by_topic(found).into_iter().filter_map(|(name, found)| known(broker, call, name, found)).collect());
     };
@@ -144,7 +144,7 @@ fn find(
         return (ErrorCode::NOT_COORDINATOR, refused.collect());
     }
     let group = broker.groups.find(id);
-    let keys = keys.unwrap_or_else(|| group.map(|group| group.offsets.keys()).unwrap_or_default());
+    let keys = keys.unwrap_or_else(|| group.map(|group| group.offsets.committed_keys()).unwrap_or_default());
     let found = keys.into_iter().map(|key| position(group, key, require_stable)).collect();
     (ErrorCode::NONE, found)
 }

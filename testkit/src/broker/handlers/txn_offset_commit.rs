@@ -18,6 +18,8 @@ use millstream_protocol::messages::{StrBytes, TxnOffsetCommitRequest, TxnOffsetC
 
 /// From this version on topics have ids instead of names (KIP-1319).
 const IDS_SINCE: i16 = 6;
+/// From this version on clients know STALE_MEMBER_EPOCH and GROUP_ID_NOT_FOUND.
+const EPOCHS_SINCE: i16 = IDS_SINCE;
 /// From this version on clients know TRANSACTION_ABORTABLE (KIP-890).
 const ABORTABLE_SINCE: i16 = 4;
 /// From this version on the commit adds its group.
@@ -38,15 +40,17 @@ impl Handler for TxnOffsetCommit {
             epoch: if names_member { request.generation_id_or_member_epoch } else { -1 },
             producer: Some((request.producer_id.0, request.producer_epoch)),
             version: call.version,
+            knows_missing_groups: call.version >= EPOCHS_SINCE,
         };
         let admit = |broker: &mut Broker| {
             if by.group.0.is_empty() {
                 return Err(ErrorCode::INVALID_GROUP_ID);
             }
             admit(broker, call, &request)?;
-            broker.check_committer(call, &by).map_err(in_transaction)
+            broker.check_committer(call, &by)
         };
-        let mut codes = broker.commit(&by, positions(&request, call.version), admit).into_iter();
+        let codes = broker.commit(&by, positions(&request, call.version), admit);
+        let mut codes = codes.into_iter().map(|code| told(code, call.version));
         Answer::Reply(answer(&request, || codes.next().unwrap_or(ErrorCode::UNKNOWN_SERVER_ERROR)))
     }
     fn when_full(_: &Broker, _: &TxnOffsetCommitRequest) -> Option<ErrorCode> {
@@ -84,9 +88,9 @@ fn check_added(broker: &mut Broker, id: &str, identity: Identity, group: &StrByt
     broker.transactions.find_mut(id)?.groups.insert(group.clone());
     Ok(())
 }
-// This API has always had the older name for it.
-fn in_transaction(code: ErrorCode) -> ErrorCode {
-    if code == ErrorCode::STALE_MEMBER_EPOCH { ErrorCode::ILLEGAL_GENERATION } else { code }
+// Older clients know only the older name for it.
+fn told(code: ErrorCode, version: i16) -> ErrorCode {
+    if code == ErrorCode::STALE_MEMBER_EPOCH && version < EPOCHS_SINCE { ErrorCode::ILLEGAL_GENERATION } else { code }
 }
 fn positions(request: &TxnOffsetCommitRequest, version: i16) -> Vec<Position> {
     let topics =

@@ -175,8 +175,9 @@ impl ClassicGroup {
         }
         self.check_member(member_id, instance_id)?;
         self.check_generation(generation)?;
-        // Between JoinGroup and SyncGroup nobody knows who owns what.
-        if self.state == State::CompletingRebalance { Err(ErrorCode::REBALANCE_IN_PROGRESS) } else { Ok(()) }
+        // Between JoinGroup and SyncGroup nobody knows who owns what. Kafka does not mind in a transaction.
+        let is_between = self.state == State::CompletingRebalance && !is_transactional;
+        if is_between { Err(ErrorCode::REBALANCE_IN_PROGRESS) } else { Ok(()) }
     }
     pub(crate) fn find_static(&self, instance_id: &str) -> Option<&Member> {
         self.members.values().find(|member| member.instance_id.as_deref() == Some(instance_id))

@@ -131,6 +131,11 @@ impl Member {
             })
         })
     }
+    /// The epoch in which it was given a partition that it has, or has not said it gave up.
+    pub(super) fn given_in(&self, topic: Uuid, partition: i32) -> Option<i32> {
+        let given = |owned: &Owned| owned.get(&topic)?.get(&partition).copied();
+        given(&self.assigned).or_else(|| given(&self.revoking))
+    }
     /// What it has, what it has not said it gave up included: as administrators see it.
     pub(crate) fn holds(&self) -> Assignment {
         let mut holds = self.assignment();

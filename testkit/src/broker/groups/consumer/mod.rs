@@ -176,22 +176,32 @@ impl ConsumerGroup {
         if epoch < 0 && self.members.is_empty() {
             return Ok(());
         }
-        if is_transactional && epoch < 0 && member_id.is_empty() {
+        if is_transactional && epoch == -1 && member_id.is_empty() && instance_id.is_none() {
             return Ok(());
         }
         let member = self.members.get(member_id.as_bytes()).ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?;
-        if member.classic.is_some() && instance_id.is_some_and(|id| member.instance_id.as_deref() != Some(id)) {
-            return Err(ErrorCode::FENCED_INSTANCE_ID);
-        }
         if member.classic.is_none() && !is_transactional && by.version < CONSUMERS_SINCE {
             return Err(ErrorCode::UNSUPPORTED_VERSION);
         }
-        check_epoch(member, epoch)
+        if epoch > member.epoch { Err(wrong_epoch(member)) } else { Ok(()) }
+    }
+    /// Whether these partitions were the committer's in the epoch that it names, if that is before its own (KIP-1251).
+    pub(crate) fn check_assigned(
+        &self,
+        by: &Committer<'_>,
+        mut partitions: impl Iterator<Item = (Uuid, i32)>,
+    ) -> Result<(), ErrorCode> {
+        let member = self.members.get(by.member_id.as_bytes()).filter(|member| by.epoch < member.epoch);
+        let Some(member) = member else { return Ok(()) };
+        let was_given = |(topic, partition)| member.given_in(topic, partition).is_some_and(|epoch| epoch <= by.epoch);
+        if partitions.all(was_given) { Ok(()) } else { Err(wrong_epoch(member)) }
     }
 }
 
-/// A member of either protocol commits in its own epoch; the classic one calls that its generation.
+/// A member of either protocol fetches in its own epoch; the classic one calls that its generation.
 fn check_epoch(member: &Member, epoch: i32) -> Result<(), ErrorCode> {
-    let wrong = if member.classic.is_some() { ErrorCode::ILLEGAL_GENERATION } else { ErrorCode::STALE_MEMBER_EPOCH };
-    if member.epoch == epoch { Ok(()) } else { Err(wrong) }
+    if member.epoch == epoch { Ok(()) } else { Err(wrong_epoch(member)) }
+}
+fn wrong_epoch(member: &Member) -> ErrorCode {
+    if member.classic.is_some() { ErrorCode::ILLEGAL_GENERATION } else { ErrorCode::STALE_MEMBER_EPOCH }
 }
