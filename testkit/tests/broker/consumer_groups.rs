@@ -392,6 +392,65 @@ async fn offsets_are_committed_and_fetched_in_the_members_epoch() {
     assert_eq!(fetch(None, -1), (ErrorCode::NONE, 1));
 }
 
+/// KIP-1251: a member whose epoch moved on while its commit was under way still commits what it had all along.
+#[tokio::test]
+async fn an_epoch_before_the_members_own_is_taken_for_what_it_had_then() {
+    let cluster = cluster().await;
+    let mut one = Member::of(&cluster, "one");
+    one.join(&["t"]);
+    let mut two = Member::of(&cluster, "two");
+    two.join(&["t"]);
+    one.beat();
+    one.confirm();
+    assert_eq!((one.epoch, one.count()), (3, 2));
+    let (kept, lost) = (one.partitions()[0], two.beat().assignment.unwrap().topic_partitions[0].partitions[0]);
+    let mut commit = |version: i16, partition: i32, epoch: i32| {
+        let partition =
+            OffsetCommitRequestPartition::default().with_partition_index(partition).with_committed_offset(7);
+        let topic =
+            OffsetCommitRequestTopic::default().with_name(TopicName(text("t"))).with_partitions(vec![partition]);
+        let request = OffsetCommitRequest::default()
+            .with_group_id(GroupId(text("g")))
+            .with_member_id(text("one"))
+            .with_generation_id_or_member_epoch(epoch)
+            .with_topics(vec![topic]);
+        ErrorCode::new(one.connection.call(version, &request).topics[0].partitions[0].error_code)
+    };
+    assert_eq!(commit(9, kept, 2), ErrorCode::NONE);
+    assert_eq!(commit(9, kept, 1), ErrorCode::STALE_MEMBER_EPOCH, "before it was given");
+    assert_eq!(commit(9, lost, 2), ErrorCode::STALE_MEMBER_EPOCH, "it is another's");
+    assert_eq!(commit(9, kept, 4), ErrorCode::STALE_MEMBER_EPOCH, "it is not there yet");
+}
+
+#[tokio::test]
+async fn another_assignor_begins_an_epoch() {
+    let cluster = cluster().await;
+    let mut one = Member::of(&cluster, "one");
+    one.join(&["t"]);
+    let epoch = one.epoch;
+    let request = one.quiet().with_server_assignor(Some(text("uniform")));
+    assert_eq!(one.send(&request).member_epoch, epoch, "it is what the group has anyway");
+    let request = one.quiet().with_server_assignor(Some(text("range")));
+    assert_eq!(one.send(&request).member_epoch, epoch + 1);
+}
+
+#[tokio::test]
+async fn whoever_leaves_converts_no_group() {
+    let cluster = cluster().await;
+    let mut old = Classic::of(&cluster);
+    let mut stranger = Member::of(&cluster, "stranger");
+    let mut told = |epoch: i32| {
+        let request = stranger.quiet().with_member_epoch(epoch);
+        stranger.send(&request).error_message.unwrap_or_default().to_string()
+    };
+    assert_eq!((told(-1).as_str(), told(1).as_str()), ("Group g not found.", "Consumer group g not found."));
+    assert_eq!(old.join(&[]).error_code, 0);
+    for epoch in [-1, 1] {
+        assert_eq!(told(epoch), "Group g is not a consumer group.");
+    }
+    assert_eq!(old.sync(Some(assigned(&[0]))).0, ErrorCode::NONE);
+}
+
 #[tokio::test]
 async fn groups_are_listed_by_type() {
     let cluster = cluster().await;

@@ -347,6 +347,20 @@ async fn ids_that_were_given_out_make_no_group_and_hold_no_first_generation_back
     assert_eq!((waiting.joined().generation_id, first.joined().generation_id), (2, 2));
 }
 
+/// Found beside a real Kafka: whoever gives back an id that it was given has the others share anew, though it had nothing.
+#[tokio::test]
+async fn who_leaves_with_an_id_alone_makes_the_others_join_again() {
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "0").start().await;
+    let mut member = stable(&cluster, Member::of(&cluster));
+    let mut waiting = Member::of(&cluster);
+    let request = waiting.request();
+    waiting.id = waiting.connection.call(JOIN, &request).member_id;
+    assert_eq!(member.heartbeat(), ErrorCode::NONE);
+    assert_eq!(waiting.leave(), ErrorCode::NONE);
+    assert_eq!(member.heartbeat(), ErrorCode::REBALANCE_IN_PROGRESS);
+    assert_eq!(member.join().generation_id, 2);
+}
+
 #[tokio::test]
 async fn a_member_agrees_with_what_it_said_itself() {
     let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "0").start().await;

@@ -8,16 +8,26 @@ use super::{Body, Group};
 use crate::broker::Broker;
 use millstream_protocol::ErrorCode;
 
+fn not_a_consumer_group(id: &str) -> Refusal {
+    (ErrorCode::GROUP_ID_NOT_FOUND, format!("Group {id} is not a consumer group."))
+}
+
 impl Broker {
+    /// Makes sure that a group is one of the consumer protocol, for a member that leaves it.
+    pub(crate) fn check_consumer_group(&self, id: &str) -> Result<(), Refusal> {
+        match self.groups.find(id).map(|group| &group.body) {
+            Some(Body::Consumer(_)) => Ok(()),
+            Some(Body::Classic(_)) => Err(not_a_consumer_group(id)),
+            None => Err((ErrorCode::GROUP_ID_NOT_FOUND, format!("Group {id} not found."))),
+        }
+    }
     /// Makes sure that a group is one of the consumer protocol: founds it for a member that joins, or converts it.
     pub(crate) fn ensure_consumer_group(&mut self, id: &str, is_joining: bool) -> Result<(), Refusal> {
-        let (now, known) = (self.now, self.groups.find(id));
-        match known.map(|group| &group.body) {
+        let now = self.now;
+        match self.groups.find(id).map(|group| &group.body) {
             Some(Body::Consumer(_)) => Ok(()),
             None if !is_joining => Err((ErrorCode::GROUP_ID_NOT_FOUND, format!("Consumer group {id} not found."))),
-            Some(Body::Classic(_)) if !is_joining && known.is_some_and(Group::is_empty) => {
-                Err((ErrorCode::GROUP_ID_NOT_FOUND, format!("Group {id} is not a consumer group.")))
-            }
+            Some(Body::Classic(_)) if !is_joining => Err(not_a_consumer_group(id)),
             Some(Body::Classic(classic)) if classic.state != State::Empty => self.upgrade(id),
             None | Some(Body::Classic(_)) => {
                 let group = self.groups.entry(id, now);

@@ -82,7 +82,10 @@ fn beat(
     let fresh_id = if request.member_id.is_empty() { Some(broker.unique_id()) } else { None };
     let heartbeat = heartbeat(call, request, fresh_id);
     let member_id = heartbeat.member_id.clone();
-    broker.ensure_consumer_group(&group, heartbeat.epoch == 0)?;
+    match heartbeat.epoch {
+        ..0 => broker.check_consumer_group(&group)?,
+        epoch => broker.ensure_consumer_group(&group, epoch == 0)?,
+    }
     let result = broker.with_consumer(&group, |group, ctx| group.handle_heartbeat(&heartbeat, ctx));
     let gone = || Err((ErrorCode::GROUP_ID_NOT_FOUND, format!("Consumer group {group} not found.")));
     result.unwrap_or_else(gone).map(|beaten| (member_id, beaten))

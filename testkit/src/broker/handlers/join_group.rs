@@ -23,7 +23,8 @@ impl Handler for JoinGroup {
         }
         let group = request.group_id.0.clone();
         let prefix = request.group_instance_id.as_ref().unwrap_or(&call.client_id).clone();
-        let fresh_id = broker.unique_name(&prefix);
+        let is_consumers = has_consumers(broker, &group);
+        let fresh_id = if is_consumers { broker.unique_id() } else { broker.unique_name(&prefix) };
         let session_timeout = Duration::from_millis(u64::from(request.session_timeout_ms.unsigned_abs()));
         // Version 0 has no timeout of its own for rebalances.
         let rebalance_timeout = if call.version == 0 {
@@ -45,7 +46,7 @@ impl Handler for JoinGroup {
                 .map(|each| (own::text(&each.name), own::bytes(&each.metadata)))
                 .collect(),
         };
-        if has_consumers(broker, &group) {
+        if is_consumers {
             let response = broker.with_consumer(&group, |group, ctx| group.handle_classic_join(joining, ctx));
             let response = response.unwrap_or_else(|| refused_join(ErrorCode::UNKNOWN_MEMBER_ID, StrBytes::new()));
             return Answer::Reply(in_version(response, call.version));

@@ -13,7 +13,7 @@ impl ClassicGroup {
         rules: &Rules,
     ) -> Result<(), ErrorCode> {
         if instance_id.is_none() && self.pending.remove(member_id.as_bytes()).is_some() {
-            self.try_complete_join(rules);
+            self.share_anew(rules);
             return Ok(());
         }
         let id = self.leaver(member_id, instance_id)?;
@@ -39,6 +39,10 @@ impl ClassicGroup {
             self.refuse_join(call, ErrorCode::UNKNOWN_MEMBER_ID, StrBytes::new());
         }
         // Whoever waits for its assignment is never answered, as in Kafka.
+        self.share_anew(rules);
+    }
+    /// Somebody went: also one who had but an id.
+    fn share_anew(&mut self, rules: &Rules) {
         if matches!(self.state, State::Stable | State::CompletingRebalance) {
             self.prepare_rebalance(rules);
         }

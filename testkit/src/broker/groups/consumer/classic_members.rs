@@ -186,14 +186,12 @@ impl ConsumerGroup {
         }
         Ok(id)
     }
-    /// The first protocol that the sender shares with all others of its kind, and what it says in it.
+    /// The first protocol that all of the sender's kind share, and what it says in it. What it said itself last counts, too.
     fn common_protocol(&self, joining: &Joining) -> Option<(StrBytes, Subscription)> {
         if joining.protocol_type.as_str() != CONSUMER {
             return None;
         }
-        let others = self.members.values().filter(|member| member.id != joining.member_id);
-        let others = others.filter_map(|member| member.classic.as_ref());
-        let common = common_protocols(others);
+        let common = common_protocols(self.members.values().filter_map(|member| member.classic.as_ref()));
         let is_common = |name: &StrBytes| common.as_ref().is_none_or(|common| common.contains(name));
         let (name, metadata) = joining.protocols.iter().find(|(name, _)| is_common(name))?;
         Some((name.clone(), Subscription::read(metadata)?))

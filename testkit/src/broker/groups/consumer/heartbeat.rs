@@ -71,13 +71,15 @@ impl ConsumerGroup {
         Ok(self.answer(beat, &before, ctx))
     }
     fn update(&mut self, beat: &Heartbeat, ctx: &Context<'_>) -> bool {
+        let assignor = self.assignor(ctx.settings);
         let Some(member) = self.members.get_mut(&beat.member_id) else { return false };
         let (topics, regex) = (member.topics.clone(), member.regex.clone());
         member.take_over(beat);
         member.session_until = ctx.now + ctx.timing.session_timeout;
         // An expression that nobody had counts when it is resolved.
         let is_known = member.regex.as_ref().is_some_and(|regex| self.regexes.contains_key(regex));
-        member.topics != topics || (member.regex != regex && is_known)
+        let is_other = member.topics != topics || (member.regex != regex && is_known);
+        is_other || self.assignor(ctx.settings) != assignor
     }
     fn answer(&self, beat: &Heartbeat, before: &Assignment, ctx: &Context<'_>) -> Beaten {
         let member = self.members.get(&beat.member_id);

@@ -57,7 +57,10 @@ impl ConsumerGroup {
         let used: BTreeSet<StrBytes> = self.members.values().filter_map(|member| member.regex.clone()).collect();
         let resolved: BTreeMap<StrBytes, BTreeSet<StrBytes>> =
             used.into_iter().map(|expression| (expression.clone(), matching(&expression, ctx.topics))).collect();
-        let is_new = resolved.iter().any(|(expression, topics)| self.regexes.get(expression) != Some(topics));
+        let nothing = BTreeSet::new();
+        // One that matches nothing changes nothing.
+        let is_new =
+            resolved.iter().any(|(expression, topics)| self.regexes.get(expression).unwrap_or(&nothing) != topics);
         self.regexes = resolved;
         if is_new {
             self.bump(ctx);
