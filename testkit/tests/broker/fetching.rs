@@ -1,8 +1,9 @@
 //! Fetches: long polls, sessions, isolation, errors.
 
-use crate::client::{Connection, batch, fetch, values, write};
+use crate::client::{Connection, batch, fetch, text, values, write};
+use millstream_protocol::messages::create_topics_request::{CreatableReplicaAssignment, CreatableTopic};
 use millstream_protocol::messages::fetch_request::ForgottenTopic;
-use millstream_protocol::messages::{FetchRequest, MetadataRequest};
+use millstream_protocol::messages::{BrokerId, CreateTopicsRequest, FetchRequest, MetadataRequest, TopicName};
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ApiKey, ErrorCode};
 use millstream_testkit::TestCluster;
@@ -164,4 +165,25 @@ async fn a_connection_is_served_one_request_at_a_time() {
     let asked = cluster.requests().all();
     let apis: Vec<ApiKey> = asked.iter().map(|logged| logged.api()).collect();
     assert_eq!(apis, [ApiKey::FETCH, ApiKey::PRODUCE, ApiKey::METADATA], "what comes behind a long poll waits for it");
+}
+
+/// Found beside three nodes of a real Kafka: an epoch is compared by who has a replica, and by nobody else.
+#[tokio::test]
+async fn a_node_without_a_replica_compares_no_epochs() {
+    let cluster = TestCluster::builder().brokers(2).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let assignment = CreatableReplicaAssignment::default().with_broker_ids(vec![BrokerId(1)]);
+    let topic = CreatableTopic::default()
+        .with_name(TopicName(text("t")))
+        .with_num_partitions(-1)
+        .with_replication_factor(-1)
+        .with_assignments(vec![assignment]);
+    assert_eq!(connection.call(5, &CreateTopicsRequest::default().with_topics(vec![topic])).topics[0].error_code, 0);
+    let code = |node: usize, epoch: i32| {
+        let mut request = fetch("t", 0, 0, 0);
+        request.topics[0].partitions[0].current_leader_epoch = epoch;
+        ErrorCode::new(Connection::to(&cluster, node).call(12, &request).responses[0].partitions[0].error_code)
+    };
+    assert_eq!((code(0, 9), code(0, 0)), (ErrorCode::UNKNOWN_LEADER_EPOCH, ErrorCode::NONE));
+    assert_eq!((code(1, 9), code(1, 0)), (ErrorCode::NOT_LEADER_OR_FOLLOWER, ErrorCode::NOT_LEADER_OR_FOLLOWER));
 }

@@ -89,14 +89,21 @@ impl Partition {
     }
     /// Whether `node` may serve it, to a client that knows `epoch` (−1: none).
     pub(crate) fn check_leader(&self, node: NodeId, epoch: i32) -> Result<(), ErrorCode> {
+        self.check_hosted(node)?;
         self.check_epoch(epoch)?;
         if self.leader == Some(node) { Ok(()) } else { Err(ErrorCode::NOT_LEADER_OR_FOLLOWER) }
     }
     /// Whether `node` has a replica to be read, for a client that knows `epoch` (−1: none).
     pub(crate) fn check_replica(&self, node: NodeId, epoch: i32) -> Result<(), ErrorCode> {
+        self.check_hosted(node)?;
         self.check_epoch(epoch)?;
         let may_serve = self.leader == Some(node) || self.leader.is_some() && self.replicas.contains(&node);
         if may_serve { Ok(()) } else { Err(ErrorCode::NOT_LEADER_OR_FOLLOWER) }
+    }
+    /// A node without a replica knows no epoch to compare.
+    fn check_hosted(&self, node: NodeId) -> Result<(), ErrorCode> {
+        let is_hosted = self.leader == Some(node) || self.replicas.contains(&node);
+        if is_hosted { Ok(()) } else { Err(ErrorCode::NOT_LEADER_OR_FOLLOWER) }
     }
     fn check_epoch(&self, epoch: i32) -> Result<(), ErrorCode> {
         match epoch {
