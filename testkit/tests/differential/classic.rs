@@ -84,7 +84,7 @@ impl Offer {
             .with_protocols(self.protocols.iter().map(protocol).collect())
     }
 }
-fn subscription(topics: &[&str]) -> Bytes {
+pub(crate) fn subscription(topics: &[&str]) -> Bytes {
     let topics = topics.iter().map(|topic| text(topic)).collect();
     let subscription = ConsumerProtocolSubscription { topics, ..ConsumerProtocolSubscription::default() };
     subscription.encode(1).expect("a version that there is")

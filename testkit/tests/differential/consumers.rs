@@ -5,12 +5,13 @@ use crate::Step;
 use crate::chance::Chance;
 use crate::data::text;
 use crate::ids::{Beating, Ids};
-use crate::pair::{Kind, Pair};
+use crate::moved;
+use crate::pair::{ADMINISTRATOR, Kind, Pair};
 use millstream_protocol::messages::consumer_group_describe_response::{Assignment, Member};
 use millstream_protocol::messages::consumer_group_heartbeat_request::TopicPartitions;
 use millstream_protocol::messages::{
-    ConsumerGroupDescribeRequest, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, GroupId, StrBytes,
-    TopicName, Uuid,
+    ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse, GroupId, StrBytes, TopicName, Uuid,
 };
 use millstream_protocol::{ApiKey, ErrorCode};
 
@@ -21,6 +22,8 @@ pub(crate) fn table() -> Vec<(ApiKey, Step)> {
         (ApiKey::CONSUMER_GROUP_HEARTBEAT, beat),
         (ApiKey::CONSUMER_GROUP_HEARTBEAT, reconcile),
         (ApiKey::CONSUMER_GROUP_HEARTBEAT, reconcile),
+        (ApiKey::CONSUMER_GROUP_HEARTBEAT, match_names),
+        (ApiKey::CONSUMER_GROUP_HEARTBEAT, match_names),
         (ApiKey::CONSUMER_GROUP_HEARTBEAT, refused),
         (ApiKey::CONSUMER_GROUP_DESCRIBE, describe),
     ]
@@ -47,6 +50,11 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
     consumer("m1", "new-b"),
     consumer("m2", "new-b"),
     Consumer { asks_for_id: true, ..consumer("alone", "new-c") },
+    consumer("r1", "new-r"),
+    consumer("r2", "new-r"),
+    // After whatever ids a broker gives.
+    consumer("~1", moved::GROUP),
+    consumer("~2", moved::GROUP),
 ];
 impl Consumer {
     pub(crate) fn known(&self, ids: &Ids) -> Beating {
@@ -60,10 +68,16 @@ impl Consumer {
 /// What a heartbeat says besides that its member is there.
 #[derive(Debug, Clone)]
 enum Says {
-    Joins { topics: Vec<&'static str>, assignor: Option<&'static str> },
+    Joins {
+        topics: Vec<&'static str>,
+        assignor: Option<&'static str>,
+    },
     Nothing,
     WhatItHas,
     Subscribes(Vec<&'static str>),
+    Prefers(&'static str),
+    /// Joins or stays with an expression for names, none of which is one that other steps make and delete.
+    Matches(&'static str),
     Leaves,
     LeavesForAWhile,
 }
@@ -77,22 +91,21 @@ fn beat(pair: &mut Pair, chance: &mut Chance) {
         match chance.below(12) {
             0 => Says::Leaves,
             1 if consumer.instance.is_some() => Says::LeavesForAWhile,
-            2 | 3 => Says::Subscribes(topics),
-            4 => joins(pair, chance, consumer),
+            2 | 3 if consumer.group != moved::GROUP => Says::Subscribes(topics),
+            4 => joins(chance, consumer),
+            5 if consumer.group == "new-b" => Says::Prefers(chance.word(&["range", "uniform"])),
             5..=7 => Says::Nothing,
             _ => Says::WhatItHas,
         }
     } else {
-        joins(pair, chance, consumer)
+        joins(chance, consumer)
     };
     send(pair, chance, consumer, &says);
 }
-fn joins(pair: &Pair, chance: &mut Chance, consumer: &Consumer) -> Says {
-    let assignor = if consumer.group == "new-a" { Some("range") } else { None };
-    let is_first = !CONSUMERS.iter().any(|each| each.group == consumer.group && each.is_member(&pair.ours.ids));
-    // Members with the same subscription are treated alike, so that it does not matter whom Kafka's map names first. The first member of a
-    // group has a topic: for one without any, Kafka begins an epoch in some runs and none in others.
-    let has_usual = consumer.group == "new-b" || is_first;
+fn joins(chance: &mut Chance, consumer: &Consumer) -> Says {
+    let assignor = ["new-a", "new-r", moved::GROUP].contains(&consumer.group).then_some("range");
+    // Members with the same subscription are treated alike, so that it does not matter whom Kafka's map names first.
+    let has_usual = ["new-b", moved::GROUP].contains(&consumer.group);
     let topics = if has_usual { vec!["plain"] } else { chance.pick(SUBSCRIPTIONS).to_vec() };
     Says::Joins { topics, assignor }
 }
@@ -107,9 +120,34 @@ fn reconcile(pair: &mut Pair, chance: &mut Chance) {
         }
     }
 }
+/// Comes, or says what it has.
+pub(crate) fn join_or_beat(pair: &mut Pair, chance: &mut Chance, consumer: &'static Consumer) {
+    let says = if consumer.is_member(&pair.ours.ids) { Says::WhatItHas } else { joins(chance, consumer) };
+    send(pair, chance, consumer, &says);
+}
+/// Goes, whether it is there or not.
+pub(crate) fn leave(pair: &mut Pair, chance: &mut Chance, consumer: &'static Consumer) {
+    send(pair, chance, consumer, &Says::Leaves);
+}
+/// A member asks for topics by an expression. Kafka resolves it aside, and then begins an epoch.
+fn match_names(pair: &mut Pair, chance: &mut Chance) {
+    let expressions = ["pl.*", "plain|compacted", "compacted", "nothing.*", "", "(", "[a", "small|late"];
+    let consumer = chance.pick(CONSUMERS_THAT_MATCH);
+    let consumer = CONSUMERS.iter().find(|each| each.name == *consumer).expect("they are among all");
+    for says in [Says::Matches(chance.word(&expressions)), Says::WhatItHas] {
+        send(pair, chance, consumer, &says);
+        describe_group(pair, consumer.group);
+    }
+}
+const CONSUMERS_THAT_MATCH: &[&str] = &["r1", "r2"];
 fn send(pair: &mut Pair, chance: &mut Chance, consumer: &'static Consumer, says: &Says) {
     let (min, max) = pair.versions(ApiKey::CONSUMER_GROUP_HEARTBEAT);
-    let version = if consumer.asks_for_id { 0 } else { chance.version(min, max) };
+    let version = match says {
+        _ if consumer.asks_for_id => 0,
+        // Before that there are no expressions.
+        Says::Matches(_) => max,
+        _ => chance.version(min, max),
+    };
     pair.ask(
         Kind::Writes,
         version,
@@ -145,6 +183,18 @@ fn request(consumer: &Consumer, says: &Says, ids: &Ids) -> ConsumerGroupHeartbea
         Says::Nothing => request,
         Says::WhatItHas => request.with_topic_partitions(Some(has())).with_rebalance_timeout_ms(LONG_MS),
         Says::Subscribes(topics) => request.with_subscribed_topic_names(Some(names(topics))),
+        Says::Prefers(assignor) => request.with_server_assignor(Some(text(assignor))),
+        Says::Matches(expression) => {
+            let expression = Some(text(expression));
+            if known.epoch > 0 {
+                return request.with_subscribed_topic_regex(expression);
+            }
+            request
+                .with_rebalance_timeout_ms(LONG_MS)
+                .with_server_assignor(Some(text("range")))
+                .with_subscribed_topic_regex(expression)
+                .with_topic_partitions(Some(Vec::new()))
+        }
         Says::Leaves => request.with_member_epoch(-1),
         Says::LeavesForAWhile => request.with_member_epoch(-2),
     }
@@ -199,7 +249,7 @@ fn refused(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::CONSUMER_GROUP_HEARTBEAT);
     let version = chance.version(min, max);
     let wrong = chance.below(16);
-    let joining = joins(pair, chance, consumer);
+    let joining = joins(chance, consumer);
     let make = |ids: &Ids| {
         let known = consumer.known(ids);
         let staying = request(consumer, &Says::WhatItHas, ids);
@@ -226,27 +276,29 @@ fn refused(pair: &mut Pair, chance: &mut Chance) {
     pair.ask(Kind::Writes, version, make, tidy);
 }
 
+/// Asks for a group's state until both say the same.
+pub(crate) fn describe_group(pair: &mut Pair, group: &str) {
+    let request = ConsumerGroupDescribeRequest::default().with_group_ids(vec![GroupId(text(group))]);
+    pair.ask_as(ADMINISTRATOR, Kind::Reads, 1, |_| request.clone(), tidy_groups);
+}
+fn tidy_groups(response: &mut ConsumerGroupDescribeResponse, ids: &mut Ids) {
+    response.groups.sort_by(|one, other| one.group_id.cmp(&other.group_id));
+    for group in &mut response.groups {
+        group.members.iter_mut().for_each(|member| tidy_described(member, ids));
+        group.members.sort_by(|one, other| one.member_id.cmp(&other.member_id));
+    }
+}
+
 fn describe(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::CONSUMER_GROUP_DESCRIBE);
     let version = chance.version(min, max);
     let groups: Vec<GroupId> = (0..1 + chance.below(2))
-        .map(|_| GroupId(text(chance.word(&["new-a", "new-a", "new-b", "new-c", "classic-a", "nothing", ""]))))
+        .map(|_| GroupId(text(chance.word(&["new-a", "new-a", "new-b", "new-c", "new-r", "classic-a", "nothing", ""]))))
         .collect();
     let request = ConsumerGroupDescribeRequest::default()
         .with_group_ids(groups)
         .with_include_authorized_operations(chance.once_in(2));
-    pair.ask(
-        Kind::Reads,
-        version,
-        |_| request.clone(),
-        |response, ids| {
-            response.groups.sort_by(|one, other| one.group_id.cmp(&other.group_id));
-            for group in &mut response.groups {
-                group.members.iter_mut().for_each(|member| tidy_described(member, ids));
-                group.members.sort_by(|one, other| one.member_id.cmp(&other.member_id));
-            }
-        },
-    );
+    pair.ask(Kind::Reads, version, |_| request.clone(), tidy_groups);
 }
 fn tidy_described(member: &mut Member, ids: &mut Ids) {
     member.member_id = ids.tidy_member(&member.member_id);

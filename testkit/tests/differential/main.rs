@@ -16,6 +16,8 @@ mod data;
 mod held;
 mod ids;
 mod members;
+mod moved;
+mod nodes;
 mod offsets;
 mod pair;
 mod quotas;
@@ -24,6 +26,7 @@ mod real_kafka;
 mod sasl;
 mod scram;
 mod secured;
+mod silent;
 mod telemetry;
 mod transactions;
 mod wire;
@@ -49,6 +52,9 @@ const SEEDS: &[u64] = &[5, 8];
 /// Those of the runs with few rights: with an odd one nothing is allowed that no rule allows.
 const SECURED_SEEDS: &[u64] = &[1, 2, 4];
 
+/// That of the run with three nodes.
+const NODES_SEED: u64 = 6;
+
 fn table() -> Vec<(ApiKey, Step)> {
     [
         data::table(),
@@ -56,6 +62,8 @@ fn table() -> Vec<(ApiKey, Step)> {
         offsets::table(),
         classic::table(),
         consumers::table(),
+        moved::table(),
+        silent::table(),
         admin::table(),
         cluster::table(),
         configs::table(),
@@ -115,6 +123,7 @@ fn answer(seed: u64, bootstrap: &str) {
     let mut pair = Pair::begin(builder(), bootstrap, seed, [None; CLIENTS + 1]);
     admin::prepare(&mut pair);
     offsets::prepare(&mut pair);
+    silent::prepare(&mut pair);
     run(&mut pair, &table(), seed);
 }
 
@@ -138,6 +147,20 @@ fn guard(seed: u64) {
 fn seeds(otherwise: &[u64]) -> Vec<u64> {
     number("MILLSTREAM_SEED").map_or_else(|| otherwise.to_vec(), |seed| vec![seed])
 }
+
+#[test]
+#[ignore = "needs java and Kafka's jars"]
+fn three_nodes_answer_as_three_of_kafka_do() {
+    let seed = number("MILLSTREAM_SEED").unwrap_or(NODES_SEED);
+    let kafka = start_kafka(&["--brokers".to_owned(), "3".to_owned()]);
+    let builder = builder().brokers(3).config("default.replication.factor", "3").config("min.insync.replicas", "2");
+    let mut pair = Pair::begin(builder, &kafka.bootstrap, seed, [None; CLIENTS + 1]);
+    println!("MILLSTREAM_SEED={seed}");
+    nodes::prepare(&mut pair);
+    nodes::live(&mut pair, &kafka, &mut Chance::new(seed));
+    assert_eq!(pair.differences, 0, "seed {seed}: the answers above differ");
+}
+
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }

@@ -9,6 +9,7 @@ use crate::ids::Ids;
 use crate::members::{CLASSIC_GROUPS, Claim};
 use crate::pair::{Kind, Pair};
 use crate::transactions::Who;
+use crate::{moved, silent};
 use millstream_protocol::ApiKey;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_delete_request::{OffsetDeleteRequestPartition, OffsetDeleteRequestTopic};
@@ -141,7 +142,7 @@ impl Position {
 
 /// Keeps a position for every group of the classic protocol.
 pub(crate) fn prepare(pair: &mut Pair) {
-    for group in CLASSIC_GROUPS {
+    for group in CLASSIC_GROUPS.iter().chain([&moved::GROUP, &silent::CLASSIC]) {
         let partition = OffsetCommitRequestPartition::default().with_committed_offset(1);
         let topic = OffsetCommitRequestTopic::default().with_name(TopicName(text("plain")));
         let request = OffsetCommitRequest::default()

@@ -25,7 +25,8 @@ const TRANSIENT: &[ErrorCode] = &[
     ErrorCode::UNKNOWN_TOPIC_ID,
     ErrorCode::NOT_ENOUGH_REPLICAS,
 ];
-const TRIES: usize = 40;
+pub(crate) const TRIES: usize = 40;
+const MANY_TRIES: usize = 1200;
 const PAUSE: Duration = Duration::from_millis(25);
 
 /// One cluster.
@@ -38,10 +39,13 @@ pub(crate) struct Side {
     pub(crate) ids: Ids,
 }
 impl Side {
+    /// Where there are several nodes, each client speaks to one of its own.
     fn new(bootstrap: &str, logins: &[Option<Login>]) -> Self {
-        let wires = logins.iter().map(|login| Wire::new(bootstrap, *login)).collect();
+        let addresses = || bootstrap.split(',').cycle();
+        let wires = logins.iter().zip(addresses()).map(|(login, address)| Wire::new(address, *login)).collect();
         let login = logins.first().copied().flatten();
-        Self { bootstrap: bootstrap.to_owned(), wires, own: BTreeMap::new(), login, ids: Ids::default() }
+        let first = addresses().next().unwrap_or(bootstrap);
+        Self { bootstrap: first.to_owned(), wires, own: BTreeMap::new(), login, ids: Ids::default() }
     }
     /// One more connection, on which nothing was said yet.
     pub(crate) fn open(&self) -> Wire {
@@ -58,6 +62,8 @@ impl Side {
 pub(crate) enum Kind {
     Reads,
     Writes,
+    /// Reads what takes a real Kafka seconds: a node's death, followers in step.
+    Settles,
 }
 
 /// What an exchange with one side was.
@@ -65,6 +71,8 @@ pub(crate) struct Told {
     pub(crate) text: String,
     /// Whether it may become another after a while.
     pub(crate) may_change: bool,
+    /// How often it is asked for then.
+    pub(crate) tries: usize,
     /// The version in which there was an answer.
     pub(crate) answered: Option<i16>,
 }
@@ -79,7 +87,9 @@ pub(crate) struct Pair {
     pub(crate) leaders: BTreeMap<&'static str, StrBytes>,
     /// Groups whose leaders are not the same.
     pub(crate) split: BTreeSet<&'static str>,
-    _cluster: TestCluster,
+    pub(crate) cluster: TestCluster,
+    /// The clients whose turn it is one after the other.
+    pub(crate) up: Vec<usize>,
     /// Which client asks next.
     client: usize,
     /// Who asks instead.
@@ -112,7 +122,8 @@ impl Pair {
             held: Vec::new(),
             leaders: BTreeMap::new(),
             split: BTreeSet::new(),
-            _cluster: cluster,
+            cluster,
+            up: (0..CLIENTS).collect(),
             client: usize::try_from(seed % 3).expect("small"),
             only: None,
             step: 0,
@@ -149,8 +160,8 @@ impl Pair {
     }
     /// Whose turn it is.
     pub(crate) fn next_client(&mut self) -> usize {
-        self.client = (self.client + 1) % CLIENTS;
-        self.only.unwrap_or(self.client)
+        self.client += 1;
+        self.only.unwrap_or(self.up[self.client % self.up.len()])
     }
     /// Has this client ask both.
     pub(crate) fn ask_as<R: Request + std::fmt::Debug>(
@@ -167,11 +178,12 @@ impl Pair {
         self.compare(R::KEY, &what, |side| {
             let request = make(&side.ids);
             let mut answer = side.wires[client].ask(version, &request);
-            let may_change = kind == Kind::Reads || is_transient(&format!("{answer:?}"));
+            let may_change = kind != Kind::Writes || is_transient(&format!("{answer:?}"));
             if let Some(answer) = &mut answer {
                 tidy(answer, &mut side.ids);
             }
-            Told { text: format!("{answer:#?}"), may_change, answered: answer.map(|_| version) }
+            let tries = if kind == Kind::Settles { MANY_TRIES } else { TRIES };
+            Told { text: format!("{answer:#?}"), may_change, tries, answered: answer.map(|_| version) }
         });
     }
     /// Does the same with both, and compares what is told of it.
@@ -179,14 +191,14 @@ impl Pair {
         let ours = exchange(&mut self.ours);
         let text = without_requests(&ours.text);
         self.tell(what, &text);
-        for tried in 1..=TRIES {
+        for tried in 1.. {
             let real = exchange(&mut self.real);
             let real_text = without_requests(&real.text);
             if real_text == text {
                 self.answered.entry(api).or_default().extend(ours.answered);
                 return;
             }
-            if !real.may_change || tried == TRIES {
+            if !real.may_change || tried >= real.tries {
                 return self.report(what, &text, &real_text);
             }
             std::thread::sleep(PAUSE);

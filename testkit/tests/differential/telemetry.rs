@@ -5,7 +5,7 @@
 use crate::Step;
 use crate::chance::Chance;
 use crate::ids::Ids;
-use crate::pair::{Kind, Pair, Told};
+use crate::pair::{Kind, Pair, TRIES, Told};
 use bytes::Bytes;
 use millstream_protocol::ApiKey;
 use millstream_protocol::messages::{GetTelemetrySubscriptionsRequest, PushTelemetryRequest, Uuid};
@@ -33,7 +33,7 @@ pub(crate) fn settle(pair: &mut Pair) {
         let mut metrics = answer.requested_metrics;
         metrics.sort();
         let text = format!("{} {metrics:?} {}", answer.error_code, answer.push_interval_ms);
-        Told { text, may_change: true, answered: Some(0) }
+        Told { text, may_change: true, tries: TRIES, answered: Some(0) }
     });
 }
 fn subscriptions(pair: &mut Pair, chance: &mut Chance) {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 pub(crate) struct RealKafka {
     pub(crate) launcher: PathBuf,
-    dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
     pub(crate) bootstrap: String,
 }
 impl RealKafka {

@@ -1,0 +1,428 @@
+//! Three nodes: who leads what, who answers for a group or a transactional id, what the others say instead, and what becomes of it when a
+//! node dies and comes back. Replicas are placed by the test, since each cluster would place them in its own way.
+
+use crate::chance::Chance;
+use crate::data::{produce_request, text, tidy_fetch, tidy_produce};
+use crate::ids::Ids;
+use crate::pair::{Kind, Pair};
+use crate::real_kafka::RealKafka;
+use bytes::Bytes;
+use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
+use millstream_protocol::messages::create_topics_request::{
+    CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig,
+};
+use millstream_protocol::messages::delete_records_request::{DeleteRecordsPartition, DeleteRecordsTopic};
+use millstream_protocol::messages::elect_leaders_request::TopicPartitions;
+use millstream_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
+use millstream_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
+use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
+use millstream_protocol::messages::offset_fetch_request::OffsetFetchRequestGroup;
+use millstream_protocol::messages::offset_for_leader_epoch_request::{OffsetForLeaderPartition, OffsetForLeaderTopic};
+use millstream_protocol::messages::{
+    AlterPartitionReassignmentsRequest, BrokerId, ConsumerGroupHeartbeatRequest, CreateTopicsRequest,
+    DeleteGroupsRequest, DeleteRecordsRequest, DescribeGroupsRequest, DescribeTransactionsRequest, ElectLeadersRequest,
+    EndTxnRequest, FetchRequest, FindCoordinatorRequest, GroupId, HeartbeatRequest, InitProducerIdRequest,
+    ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest, MetadataResponse, OffsetCommitRequest,
+    OffsetFetchRequest, OffsetForLeaderEpochRequest, TopicName, TransactionalId,
+};
+use millstream_protocol::record::{BatchBuilder, Stamp};
+use millstream_protocol::{ApiKey, Compressor, Headers, Timestamp};
+use std::process::Command;
+
+/// One random exchange with one of the nodes.
+type Step = fn(&mut Pair, &mut Chance);
+
+/// A topic's name, the nodes of each of its partitions, and how many of them must be in sync.
+type Placed = (&'static str, &'static [&'static [i32]], &'static str);
+
+const ALL: &[&[i32]] = &[&[1, 2, 3], &[2, 3, 1], &[3, 1, 2]];
+const PLACED: &[Placed] = &[
+    ("spread", ALL, "2"),
+    ("strict", ALL, "3"),
+    ("pairs", &[&[1, 2], &[2, 3], &[3, 1]], "1"),
+    ("single", &[&[1], &[2], &[3]], "1"),
+];
+const INTERNAL: &[Placed] = &[
+    ("__consumer_offsets", &[&[1, 2, 3], &[2, 3, 1], &[3, 1, 2], &[1, 3, 2]], "2"),
+    ("__transaction_state", &[&[2, 3, 1], &[3, 1, 2], &[1, 2, 3], &[2, 1, 3]], "2"),
+];
+const NAMES: &[&str] = &["spread", "spread", "strict", "pairs", "single", "missing"];
+const GROUPS: &[&str] = &["g1", "g2", "g3", "g4", "g5"];
+const IDS: &[&str] = &["tx-1", "tx-2", "tx-3", "tx-4"];
+
+const STEPS: &[Step] = &[
+    metadata,
+    produce,
+    produce,
+    produce,
+    fetch,
+    fetch,
+    list_offsets,
+    leader_epoch,
+    delete_records,
+    find_coordinator,
+    commit,
+    commit,
+    committed,
+    heartbeat,
+    beat,
+    describe_group,
+    delete_group,
+    init,
+    init,
+    end,
+    describe_transaction,
+    elect,
+    list_reassignments,
+];
+/// What moves replicas and those who lead, while all nodes are up.
+const MOVES: &[Step] = &[reassign, reassign, elect];
+/// How many exchanges there are between one event and the next.
+const BETWEEN: usize = 60;
+
+/// All nodes are up, replicas move, a node dies, comes back, and leads again what it is to lead.
+pub(crate) fn live(pair: &mut Pair, kafka: &RealKafka, chance: &mut Chance) {
+    go(pair, chance, &[STEPS]);
+    tell(kafka, "kill", 3);
+    pair.cluster.crash(3);
+    pair.up = vec![0, 1];
+    settle(pair, &[0, 1]);
+    ask_all(pair);
+    go(pair, chance, &[STEPS]);
+    tell(kafka, "start", 3);
+    pair.cluster.restart(3);
+    pair.up = vec![0, 1, 2];
+    settle(pair, &[0, 1, 2]);
+    ask_all(pair);
+    go(pair, chance, &[STEPS, MOVES]);
+}
+fn go(pair: &mut Pair, chance: &mut Chance, steps: &[&[Step]]) {
+    let steps = steps.concat();
+    for _ in 0..BETWEEN {
+        pair.step += 1;
+        chance.pick(&steps)(pair, chance);
+    }
+}
+/// Has the launcher do something with a node.
+fn tell(kafka: &RealKafka, verb: &str, node: i32) {
+    let mut command = Command::new(&kafka.launcher);
+    let ended = command.args([verb, "--dir"]).arg(kafka.dir.path()).arg(node.to_string()).output().expect("it runs");
+    assert!(ended.status.success(), "{verb} {node}: {}", String::from_utf8_lossy(&ended.stderr));
+}
+
+/// Makes the topics, the internal ones among them.
+pub(crate) fn prepare(pair: &mut Pair) {
+    for (name, places, in_sync) in INTERNAL.iter().chain(PLACED) {
+        let place = |(index, nodes): (i32, &&[i32])| {
+            CreatableReplicaAssignment::default()
+                .with_partition_index(index)
+                .with_broker_ids(nodes.iter().map(|node| BrokerId(*node)).collect())
+        };
+        let option =
+            |key: &str, value: &str| CreatableTopicConfig::default().with_name(text(key)).with_value(Some(text(value)));
+        let mut configs = vec![option("min.insync.replicas", in_sync)];
+        if name.starts_with('_') {
+            configs.push(option("cleanup.policy", "compact"));
+        }
+        let topic = CreatableTopic::default()
+            .with_name(TopicName(text(name)))
+            .with_num_partitions(-1)
+            .with_replication_factor(-1)
+            .with_assignments((0..).zip(*places).map(place).collect())
+            .with_configs(configs);
+        let request = CreateTopicsRequest::default().with_timeout_ms(5000).with_topics(vec![topic]);
+        pair.ask_as(
+            0,
+            Kind::Writes,
+            7,
+            |_| request.clone(),
+            |response, ids| {
+                for topic in &mut response.topics {
+                    ids.learn_topic(&topic.name.0, topic.topic_id);
+                    topic.topic_id = ids.tidy(topic.topic_id);
+                    topic.configs = None;
+                }
+            },
+        );
+    }
+    settle(pair, &[0, 1, 2]);
+    ask_all(pair);
+}
+/// Waits until all coordinators have loaded.
+fn ask_all(pair: &mut Pair) {
+    for node in pair.up.clone() {
+        GROUPS.iter().for_each(|group| ask_group(pair, node, group));
+        IDS.iter().for_each(|id| ask_transaction(pair, node, id));
+    }
+}
+/// Waits until these nodes say the same of all topics as those of the other side.
+fn settle(pair: &mut Pair, nodes: &[usize]) {
+    for node in nodes {
+        pair.ask_as(
+            *node,
+            Kind::Settles,
+            12,
+            |_| MetadataRequest::default().with_topics(None),
+            |response, ids| tidy_metadata(response, ids),
+        );
+    }
+}
+fn tidy_metadata(response: &mut MetadataResponse, ids: &mut Ids) {
+    response.brokers.iter_mut().for_each(|broker| broker.port = 1);
+    response.brokers.sort_by_key(|broker| broker.node_id);
+    response.cluster_id = response.cluster_id.as_ref().map(|_| text("cluster"));
+    // Each node names some controller: in KRaft any that is up.
+    response.controller_id = BrokerId(response.controller_id.0.min(0));
+    response.topics.retain(|topic| topic.name.as_ref().is_none_or(|name| *name.0 != *"__share_group_state"));
+    response.topics.sort_by(|one, other| one.name.cmp(&other.name));
+    for topic in &mut response.topics {
+        topic.topic_id = ids.tidy(topic.topic_id);
+        topic.partitions.sort_by_key(|partition| partition.partition_index);
+        // In which order followers came into step is chance.
+        topic.partitions.iter_mut().for_each(|partition| partition.isr_nodes.sort_unstable());
+    }
+}
+fn partition(chance: &mut Chance) -> i32 {
+    *chance.pick(&[0, 0, 1, 1, 2, 2, 9])
+}
+
+fn metadata(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::METADATA);
+    let version = chance.version(min.max(1), max);
+    pair.ask(Kind::Reads, version, |_| MetadataRequest::default().with_topics(None), tidy_metadata);
+}
+fn produce(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::PRODUCE);
+    let version = chance.version(min, max);
+    let (topic, index) = (chance.word(NAMES), partition(chance));
+    let mut builder = BatchBuilder::new();
+    builder.append(Timestamp::from_millis(pair.now), Some(b"k"), Some(b"v"), &Headers::new()).expect("it fits");
+    let bytes: Bytes = builder.seal(&mut Compressor::none()).expect("no codec, no error").to_bytes(&Stamp::plain());
+    let acks = *chance.pick(&[-1, -1, 1]);
+    pair.ask(
+        Kind::Writes,
+        version,
+        |ids| produce_request(topic, index, acks, None, &bytes, ids),
+        |response, ids| {
+            response.node_endpoints.iter_mut().for_each(|node| node.port = 1);
+            tidy_produce(response, ids);
+        },
+    );
+}
+fn fetch(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::FETCH);
+    let version = chance.version(min, max);
+    let topic = chance.word(NAMES);
+    let partition = FetchPartition {
+        partition: partition(chance),
+        fetch_offset: *chance.pick(&[0, 0, 1, 2, 1000]),
+        current_leader_epoch: if version >= 9 { *chance.pick(&[-1, 0, 1, 2, 9]) } else { -1 },
+        partition_max_bytes: 1 << 20,
+        ..FetchPartition::default()
+    };
+    let make = |ids: &Ids| {
+        let topic = FetchTopic {
+            topic: topic.into(),
+            topic_id: ids.topic(topic),
+            partitions: vec![partition.clone()],
+            ..FetchTopic::default()
+        };
+        FetchRequest { max_bytes: 1 << 20, topics: vec![topic], session_epoch: -1, ..FetchRequest::default() }
+    };
+    pair.ask(Kind::Reads, version, make, |response, ids| {
+        response.node_endpoints.iter_mut().for_each(|node| node.port = 1);
+        tidy_fetch(response, ids);
+    });
+}
+fn list_offsets(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::LIST_OFFSETS);
+    let version = chance.version(min, max);
+    let asked = ListOffsetsPartition::default()
+        .with_partition_index(partition(chance))
+        .with_timestamp(*chance.pick(&[-1, -2]))
+        .with_current_leader_epoch(if version >= 4 { *chance.pick(&[-1, 0, 1, 9]) } else { -1 });
+    let topic = ListOffsetsTopic::default().with_name(TopicName(text(chance.word(NAMES))));
+    let request = ListOffsetsRequest::default()
+        .with_replica_id(BrokerId(-1))
+        .with_topics(vec![topic.with_partitions(vec![asked])]);
+    pair.ask(Kind::Reads, version, |_| request.clone(), |_, _| {});
+}
+fn leader_epoch(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::OFFSET_FOR_LEADER_EPOCH);
+    let version = chance.version(min, max);
+    let asked = OffsetForLeaderPartition::default()
+        .with_partition(partition(chance))
+        .with_current_leader_epoch(*chance.pick(&[-1, 0, 1, 9]))
+        .with_leader_epoch(*chance.pick(&[0, 0, 1, 2]));
+    let topic = OffsetForLeaderTopic::default().with_topic(TopicName(text(chance.word(NAMES))));
+    let request = OffsetForLeaderEpochRequest::default()
+        .with_replica_id(BrokerId(-1))
+        .with_topics(vec![topic.with_partitions(vec![asked])]);
+    pair.ask(Kind::Reads, version, |_| request.clone(), |_, _| {});
+}
+fn delete_records(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::DELETE_RECORDS);
+    let version = chance.version(min, max);
+    let asked = DeleteRecordsPartition::default()
+        .with_partition_index(partition(chance))
+        .with_offset(*chance.pick(&[0, 1, 100_000]));
+    // With a follower that is away, Kafka waits for it until the request's time is over.
+    let topic = DeleteRecordsTopic::default().with_name(TopicName(text(chance.word(&["single", "missing"]))));
+    let request =
+        DeleteRecordsRequest::default().with_timeout_ms(5000).with_topics(vec![topic.with_partitions(vec![asked])]);
+    pair.ask(Kind::Writes, version, |_| request.clone(), |_, _| {});
+}
+fn find_coordinator(pair: &mut Pair, chance: &mut Chance) {
+    let kind = *chance.pick(&[0, 1]);
+    let key = chance.word(if kind == 0 { GROUPS } else { IDS });
+    let request = FindCoordinatorRequest::default().with_key_type(kind).with_coordinator_keys(vec![text(key)]);
+    pair.ask(
+        Kind::Reads,
+        chance.version(4, 6),
+        |_| request.clone(),
+        |response, _| response.coordinators.iter_mut().for_each(|each| each.port = each.port.min(1)),
+    );
+}
+
+fn commit(pair: &mut Pair, chance: &mut Chance) {
+    let (min, _) = pair.versions(ApiKey::OFFSET_COMMIT);
+    let partition = OffsetCommitRequestPartition::default()
+        .with_partition_index(partition(chance))
+        .with_committed_offset(*chance.pick(&[1, 2, 3]));
+    let topic = OffsetCommitRequestTopic::default().with_name(TopicName(text(chance.word(NAMES))));
+    let request = OffsetCommitRequest::default()
+        .with_group_id(GroupId(text(chance.word(GROUPS))))
+        .with_generation_id_or_member_epoch(-1)
+        .with_topics(vec![topic.with_partitions(vec![partition])]);
+    pair.ask(Kind::Writes, chance.version(min, 9), |_| request.clone(), |_, _| {});
+}
+fn committed(pair: &mut Pair, chance: &mut Chance) {
+    let group = OffsetFetchRequestGroup::default().with_group_id(GroupId(text(chance.word(GROUPS)))).with_topics(None);
+    let request = OffsetFetchRequest::default().with_groups(vec![group]).with_require_stable(chance.once_in(2));
+    pair.ask(
+        Kind::Reads,
+        chance.version(8, 9),
+        |_| request.clone(),
+        |response, _| {
+            for group in &mut response.groups {
+                group.topics.sort_by(|one, other| one.name.cmp(&other.name));
+                group.topics.iter_mut().for_each(|topic| topic.partitions.sort_by_key(|each| each.partition_index));
+            }
+        },
+    );
+}
+fn heartbeat(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::HEARTBEAT);
+    let request =
+        HeartbeatRequest::default().with_group_id(GroupId(text(chance.word(GROUPS)))).with_member_id(text("nobody"));
+    pair.ask(Kind::Writes, chance.version(min, max), |_| request.clone(), |_, _| {});
+}
+fn beat(pair: &mut Pair, chance: &mut Chance) {
+    let request = ConsumerGroupHeartbeatRequest::default()
+        .with_group_id(GroupId(text(chance.word(GROUPS))))
+        .with_member_id(text("nobody"))
+        .with_member_epoch(*chance.pick(&[1, -1]))
+        .with_subscribed_topic_names(None)
+        .with_topic_partitions(None);
+    pair.ask(Kind::Writes, 1, |_| request.clone(), |_, _| {});
+}
+fn describe_group(pair: &mut Pair, chance: &mut Chance) {
+    let node = pair.next_client();
+    ask_group(pair, node, chance.word(GROUPS));
+}
+fn ask_group(pair: &mut Pair, node: usize, group: &str) {
+    let request = DescribeGroupsRequest::default().with_groups(vec![GroupId(text(group))]);
+    pair.ask_as(node, Kind::Settles, 5, |_| request.clone(), |_, _| {});
+}
+fn delete_group(pair: &mut Pair, chance: &mut Chance) {
+    let request = DeleteGroupsRequest::default().with_groups_names(vec![GroupId(text(chance.word(GROUPS)))]);
+    pair.ask(Kind::Writes, 2, |_| request.clone(), |_, _| {});
+}
+
+fn init(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::INIT_PRODUCER_ID);
+    let id = chance.word(IDS);
+    let request = InitProducerIdRequest::default()
+        .with_transactional_id(Some(TransactionalId(text(id))))
+        .with_transaction_timeout_ms(60_000);
+    pair.ask(
+        Kind::Writes,
+        chance.version(min, max),
+        |_| request.clone(),
+        |response, ids| {
+            if response.error_code == 0 {
+                ids.held.insert(id.to_owned(), (response.producer_id.0, response.producer_epoch));
+            }
+            response.producer_id.0 = ids.tidy_producer(response.producer_id.0);
+        },
+    );
+}
+fn end(pair: &mut Pair, chance: &mut Chance) {
+    let (id, committed) = (chance.word(IDS), chance.once_in(2));
+    let make = |ids: &Ids| {
+        let (producer_id, epoch) = ids.held.get(id).copied().unwrap_or((1 << 42, 0));
+        EndTxnRequest::default()
+            .with_transactional_id(TransactionalId(text(id)))
+            .with_producer_id(millstream_protocol::messages::ProducerId(producer_id))
+            .with_producer_epoch(epoch)
+            .with_committed(committed)
+    };
+    pair.ask(Kind::Writes, chance.version(1, 4), make, |response, ids| {
+        response.producer_id.0 = ids.tidy_producer(response.producer_id.0);
+    });
+}
+fn describe_transaction(pair: &mut Pair, chance: &mut Chance) {
+    let node = pair.next_client();
+    ask_transaction(pair, node, chance.word(IDS));
+}
+fn ask_transaction(pair: &mut Pair, node: usize, id: &str) {
+    let request = DescribeTransactionsRequest::default().with_transactional_ids(vec![TransactionalId(text(id))]);
+    pair.ask_as(
+        node,
+        Kind::Settles,
+        0,
+        |_| request.clone(),
+        |response, ids| {
+            for state in &mut response.transaction_states {
+                state.producer_id.0 = ids.tidy_producer(state.producer_id.0);
+                state.transaction_start_time_ms = state.transaction_start_time_ms.min(1);
+            }
+        },
+    );
+}
+
+fn elect(pair: &mut Pair, chance: &mut Chance) {
+    let asked = TopicPartitions::default()
+        .with_topic(TopicName(text(chance.word(NAMES))))
+        .with_partitions(vec![partition(chance)]);
+    let request = ElectLeadersRequest::default()
+        .with_election_type(*chance.pick(&[0, 0, 1]))
+        .with_timeout_ms(5000)
+        .with_topic_partitions(Some(vec![asked]));
+    pair.ask(Kind::Writes, chance.version(1, 2), |_| request.clone(), |_, _| {});
+    let up = pair.up.clone();
+    settle(pair, &up);
+}
+fn reassign(pair: &mut Pair, chance: &mut Chance) {
+    let places: &[Option<&[i32]>] =
+        &[None, Some(&[2, 1, 3]), Some(&[3, 2, 1]), Some(&[1, 2]), Some(&[3, 1]), Some(&[2]), Some(&[1, 9])];
+    let replicas = chance.pick(places).map(|nodes| nodes.iter().map(|node| BrokerId(*node)).collect());
+    let asked = ReassignablePartition::default().with_partition_index(partition(chance)).with_replicas(replicas);
+    let topic =
+        ReassignableTopic::default().with_name(TopicName(text(chance.word(NAMES)))).with_partitions(vec![asked]);
+    let request = AlterPartitionReassignmentsRequest::default()
+        .with_timeout_ms(5000)
+        .with_topics(vec![topic])
+        .with_allow_replication_factor_change(chance.below(3) > 0);
+    pair.ask(Kind::Writes, 1, |_| request.clone(), |_, _| {});
+    // Until new followers are in step, and the old ones gone.
+    pair.ask(Kind::Settles, 0, |_| reassignments(), |_, _| {});
+    let up = pair.up.clone();
+    settle(pair, &up);
+}
+fn reassignments() -> ListPartitionReassignmentsRequest {
+    ListPartitionReassignmentsRequest::default().with_timeout_ms(5000).with_topics(None)
+}
+fn list_reassignments(pair: &mut Pair, _: &mut Chance) {
+    pair.ask(Kind::Settles, 0, |_| reassignments(), |_, _| {});
+}
