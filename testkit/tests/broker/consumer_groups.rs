@@ -566,6 +566,48 @@ async fn a_group_goes_to_the_new_protocol_and_back_while_it_works() {
     assert_eq!(old.connection.call(2, &leave).error_code, 0);
 }
 
+/// Found beside a real Kafka: the group's target goes over, whether its members have come to it or not.
+#[tokio::test]
+async fn a_group_that_goes_back_gives_its_members_what_they_were_to_have() {
+    let cluster = cluster().await;
+    let mut old = Classic::of(&cluster);
+    assert_eq!(old.join(&[]).error_code, 0);
+    assert_eq!(old.sync(Some(assigned(&[0, 1, 2, 3]))).0, ErrorCode::NONE);
+    let mut new = Member::of(&cluster, "new");
+    new.join(&["t"]);
+    assert_eq!(new.leave(-1), ErrorCode::NONE);
+    let request = DescribeGroupsRequest::default().with_groups(vec![GroupId(text("g"))]);
+    let described = Connection::to(&cluster, 0).call(5, &request).groups.remove(0);
+    assert_eq!(described.group_state.as_str(), "PreparingRebalance");
+    assert_eq!(described.members[0].member_assignment, assigned(&[0, 1]));
+}
+
+/// The first of a member's own protocols counts, as long as it offers one that all support; what it offered last counts as well.
+#[tokio::test]
+async fn a_classic_member_of_a_consumer_group_still_supports_what_it_did() {
+    let cluster = cluster().await;
+    let mut new = Member::of(&cluster, "new");
+    new.join(&["t"]);
+    let mut old = Classic::of(&cluster);
+    assert_eq!(old.join(&[]).protocol_name.as_deref(), Some("range"));
+    let mut offer = |names: &[&str]| {
+        let protocol = |name: &&str| {
+            JoinGroupRequestProtocol::default().with_name(text(name)).with_metadata(Classic::subscription(&[]))
+        };
+        let request = JoinGroupRequest::default()
+            .with_group_id(GroupId(text("g")))
+            .with_member_id(text(&old.id))
+            .with_session_timeout_ms(30_000)
+            .with_rebalance_timeout_ms(30_000)
+            .with_protocol_type(text("consumer"))
+            .with_protocols(names.iter().map(protocol).collect());
+        let response = old.connection.call(9, &request);
+        (ErrorCode::new(response.error_code), response.protocol_name.unwrap_or_default().to_string())
+    };
+    assert_eq!(offer(&["odd"]), (ErrorCode::INCONSISTENT_GROUP_PROTOCOL, String::new()));
+    assert_eq!(offer(&["odd", "range"]), (ErrorCode::NONE, "odd".to_owned()));
+}
+
 #[tokio::test]
 async fn a_policy_may_forbid_the_new_protocol() {
     let cluster =

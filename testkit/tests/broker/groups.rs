@@ -361,6 +361,19 @@ async fn who_leaves_with_an_id_alone_makes_the_others_join_again() {
     assert_eq!(member.join().generation_id, 2);
 }
 
+/// Kafka takes it for a mistake of its own.
+#[tokio::test]
+async fn an_id_that_was_given_out_is_no_static_members() {
+    let cluster = TestCluster::builder().start().await;
+    let mut waiting = Member::of(&cluster);
+    let request = waiting.request();
+    let id = waiting.connection.call(JOIN, &request).member_id;
+    let request = request.with_member_id(id).with_group_instance_id(Some(text("static")));
+    let refused = waiting.connection.call(JOIN, &request);
+    assert_eq!(ErrorCode::new(refused.error_code), ErrorCode::UNKNOWN_SERVER_ERROR);
+    assert!(refused.member_id.is_empty(), "{refused:?}");
+}
+
 #[tokio::test]
 async fn a_member_agrees_with_what_it_said_itself() {
     let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "0").start().await;

@@ -90,7 +90,11 @@ impl ClassicGroup {
     }
     fn join_with_id(&mut self, joining: Joining, rules: &Rules) {
         let id = joining.member_id.clone();
-        if joining.instance_id.is_none() && self.pending.remove(&id).is_some() {
+        if joining.instance_id.is_some() && self.pending.contains_key(&id) {
+            // A static member is given no id beforehand; Kafka does not count on one that says so.
+            return self.refuse_join(joining.call, ErrorCode::UNKNOWN_SERVER_ERROR, StrBytes::new());
+        }
+        if self.pending.remove(&id).is_some() {
             return self.add(id, joining, rules);
         }
         if let Err(code) = self.check_member(&id, joining.instance_id.as_deref()) {

@@ -187,7 +187,7 @@ impl ClassicGroup {
         self.protocol_type.as_deref() == Some(CONSUMER)
             && self.subscribed.as_ref().is_none_or(|topics| topics.contains(topic.as_bytes()))
     }
-    fn read_subscriptions(&self) -> Option<BTreeSet<StrBytes>> {
+    pub(in crate::broker::groups) fn read_subscriptions(&self) -> Option<BTreeSet<StrBytes>> {
         let protocol = self.protocol.as_deref().unwrap_or_default();
         let read = self.members.values().map(|member| Subscription::read(&member.metadata(protocol)));
         read.map(|read| Some(read?.topics))

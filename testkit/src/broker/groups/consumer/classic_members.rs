@@ -41,10 +41,13 @@ impl ConsumerGroup {
         classic.protocol_type = Some(StrBytes::from_static_str(CONSUMER));
         for member in self.members.values() {
             let Some(part) = &member.classic else { continue };
-            classic.members.insert(member.id.clone(), classic_member(member, part, topics, now));
+            // What it is to have, not what it has come to yet.
+            let target = self.target_of(&member.id);
+            classic.members.insert(member.id.clone(), classic_member(member, part, &target, topics, now));
         }
         classic.leader = classic.members.keys().next().cloned();
         classic.protocol = classic.select_protocol();
+        classic.subscribed = classic.read_subscriptions();
         classic.state = ClassicState::Stable;
         classic
     }
@@ -89,7 +92,13 @@ fn migrate(
         ..Member::new(member.id.clone(), now)
     })
 }
-fn classic_member(member: &Member, part: &ClassicPart, topics: &Topics, now: Timestamp) -> ClassicMember {
+fn classic_member(
+    member: &Member,
+    part: &ClassicPart,
+    target: &Assignment,
+    topics: &Topics,
+    now: Timestamp,
+) -> ClassicMember {
     ClassicMember {
         id: member.id.clone(),
         instance_id: member.instance_id.clone(),
@@ -98,7 +107,7 @@ fn classic_member(member: &Member, part: &ClassicPart, topics: &Topics, now: Tim
         session_timeout: part.session_timeout,
         rebalance_timeout: member.rebalance_timeout,
         protocols: part.protocols.clone(),
-        assignment: embedded::Assignment::write(&names(&member.assignment(), topics), version_of(part)),
+        assignment: embedded::Assignment::write(&names(target, topics), version_of(part)),
         awaiting_join: None,
         awaiting_sync: None,
         has_synced: true,
@@ -127,9 +136,7 @@ fn version_of(part: &ClassicPart) -> i16 {
 impl ConsumerGroup {
     /// Takes a JoinGroup in. It is answered at once: there is nobody to wait for.
     pub(crate) fn handle_classic_join(&mut self, joining: Joining, ctx: &Context<'_>) -> JoinGroupResponse {
-        let asked = joining.member_id.clone();
-        self.try_classic_join(joining, ctx)
-            .unwrap_or_else(|(code, given)| refused_join(code, if given.is_empty() { asked } else { given }))
+        self.try_classic_join(joining, ctx).unwrap_or_else(|(code, given)| refused_join(code, given))
     }
     fn try_classic_join(
         &mut self,
@@ -186,14 +193,18 @@ impl ConsumerGroup {
         }
         Ok(id)
     }
-    /// The first protocol that all of the sender's kind share, and what it says in it. What it said itself last counts, too.
+    /// The sender's first protocol, and what it says in it, if it offers one that all of its kind support. What it said itself last counts,
+    /// too.
     fn common_protocol(&self, joining: &Joining) -> Option<(StrBytes, Subscription)> {
         if joining.protocol_type.as_str() != CONSUMER {
             return None;
         }
         let common = common_protocols(self.members.values().filter_map(|member| member.classic.as_ref()));
         let is_common = |name: &StrBytes| common.as_ref().is_none_or(|common| common.contains(name));
-        let (name, metadata) = joining.protocols.iter().find(|(name, _)| is_common(name))?;
+        if !joining.protocols.iter().any(|(name, _)| is_common(name)) {
+            return None;
+        }
+        let (name, metadata) = joining.protocols.first()?;
         Some((name.clone(), Subscription::read(metadata)?))
     }
     fn take_over_classic(
@@ -246,9 +257,7 @@ impl ConsumerGroup {
         let instance_id = request.group_instance_id.as_deref();
         let (member, part) = self.classic_member(&request.member_id, instance_id, request.generation_id)?;
         let is_type = request.protocol_type.as_ref().is_none_or(|kind| kind.as_str() == CONSUMER);
-        let common = common_protocols(self.members.values().filter_map(|member| member.classic.as_ref()));
-        let is_common = |name: &StrBytes| common.as_ref().is_none_or(|common| common.contains(name));
-        let protocol = part.protocols.iter().map(|(name, _)| name).find(|name| is_common(name)).cloned();
+        let protocol = part.protocols.first().map(|(name, _)| name.clone());
         let is_protocol = request.protocol_name.is_none() || request.protocol_name == protocol;
         if !is_type || !is_protocol {
             return Err(ErrorCode::INCONSISTENT_GROUP_PROTOCOL);

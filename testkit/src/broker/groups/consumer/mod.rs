@@ -154,13 +154,10 @@ impl ConsumerGroup {
     pub(crate) fn handle_time(&mut self, ctx: &Context<'_>) {
         let late = |member: &&Member| member.next_deadline() <= ctx.now;
         let late: Vec<StrBytes> = self.members.values().filter(late).map(|member| member.id.clone()).collect();
-        if late.is_empty() {
-            return;
-        }
         for id in &late {
             self.remove(id);
+            self.bump_after_loss(ctx);
         }
-        self.bump_after_loss(ctx);
     }
     /// Whether these offsets may be read (OffsetFetch from version 9 on) by whom the request names.
     pub(crate) fn check_fetch(&self, member_id: Option<&str>, epoch: i32) -> Result<(), ErrorCode> {
