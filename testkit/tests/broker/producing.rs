@@ -110,8 +110,12 @@ async fn a_topic_of_append_time_takes_no_time_for_its_own() {
     let cluster =
         TestCluster::builder().config("log.message.timestamp.type", "LogAppendTime").topic("t", 1).start().await;
     let claims_to_be_the_logs = changed(&batch(&["a"], &Stamp::plain()), |bytes| bytes[22] |= 8);
-    let (code, _) = write(&mut Connection::to(&cluster, 0), "t", claims_to_be_the_logs);
-    assert_eq!(ErrorCode::new(code), ErrorCode::INVALID_TIMESTAMP);
+    let response = Connection::to(&cluster, 0).call(9, &produce("t", 0, claims_to_be_the_logs, None));
+    let partition = &response.responses[0].partition_responses[0];
+    assert_eq!(ErrorCode::new(partition.error_code), ErrorCode::INVALID_TIMESTAMP);
+    let told = partition.record_errors[0].batch_index_error_message.as_deref().unwrap_or_default();
+    assert!(told.starts_with("Invalid timestamp type in message DefaultRecord(offset=0, timestamp="), "{told}");
+    assert!(told.ends_with("Producer should not set timestamp type to LogAppendTime."), "{told}");
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ pub(crate) fn accept(
     }
     check_counts(&batch)?;
     let decoded = batch.decode(decompressor).map_err(|error| Refusal::of_log(code_of(&error)))?;
-    check_records(&decoded, now, rules)?;
+    check_records(&decoded, now, rules, name_of_records(&batch, rules))?;
     match rules.codec {
         Some(codec) if codec.id() != batch.codec_id() => recode(&batch, &decoded, codec, rules),
         _ if rules.has_append_time => Ok(batch),
@@ -119,18 +119,35 @@ fn check_counts(batch: &Batch) -> Result<(), Refusal> {
     Err(Refusal::of_log(ErrorCode::INVALID_RECORD))
 }
 
-fn check_records(decoded: &DecodedBatch, now: i64, rules: &RecordRules) -> Result<(), Refusal> {
+/// Records that stay compressed as they are Kafka reads without their keys and values, and tells so.
+fn name_of_records(batch: &Batch, rules: &RecordRules) -> &'static str {
+    let stays = rules.codec.is_none_or(|codec| codec.id() == batch.codec_id());
+    if stays && batch.codec_id() != Compression::None.id() { "PartialDefaultRecord" } else { "DefaultRecord" }
+}
+fn describe(record: &RecordView<'_>, name: &str) -> String {
+    let unknown = if name == "DefaultRecord" { 0 } else { -1 };
+    let size = |part: Option<&[u8]>| part.map_or(unknown, |part| i64::try_from(part.len()).unwrap_or(i64::MAX));
+    let (key, value) = (size(record.key), size(record.value));
+    let (offset, time) = (record.offset, record.timestamp.as_millis());
+    format!("{name}(offset={offset}, timestamp={time}, key={key} bytes, value={value} bytes)")
+}
+fn check_records(decoded: &DecodedBatch, now: i64, rules: &RecordRules, name: &str) -> Result<(), Refusal> {
     let sets_append_time = decoded.header().timestamp_type() == TimestampType::LogAppendTime;
     let wrong_key = |record: &RecordView<'_>| {
-        let reason = || format!("Compacted topic cannot accept message without key in topic partition {}.", rules.name);
+        let reason = || format!("Compacted topic cannot accept message without key in topic partition {}", rules.name);
         (rules.is_compacted && record.key.is_none()).then(reason)
     };
     let wrong_time = |record: &RecordView<'_>| {
         let time = record.timestamp.as_millis();
         // Under `CreateTime` Kafka asks whether the time is right, and only where there is none whose it is to be.
         if rules.has_append_time || time == NO_TIMESTAMP {
-            let reason = "Invalid timestamp type in message. Producer should not set timestamp type to LogAppendTime.";
-            return sets_append_time.then(|| reason.to_owned());
+            let reason = || {
+                let record = describe(record, name);
+                format!(
+                    "Invalid timestamp type in message {record}. Producer should not set timestamp type to LogAppendTime."
+                )
+            };
+            return sets_append_time.then(reason);
         }
         let is_wrong = now.saturating_sub(time) > rules.before_max_ms || time.saturating_sub(now) > rules.after_max_ms;
         is_wrong.then(|| {
