@@ -158,13 +158,7 @@ fn ask_all(pair: &mut Pair) {
 /// Waits until these nodes say the same of all topics as those of the other side.
 fn settle(pair: &mut Pair, nodes: &[usize]) {
     for node in nodes {
-        pair.ask_as(
-            *node,
-            Kind::Settles,
-            12,
-            |_| MetadataRequest::default().with_topics(None),
-            |response, ids| tidy_metadata(response, ids),
-        );
+        pair.ask_as(*node, Kind::Settles, 12, |_| MetadataRequest::default().with_topics(None), tidy_metadata);
     }
 }
 fn tidy_metadata(response: &mut MetadataResponse, ids: &mut Ids) {

@@ -51,6 +51,10 @@ impl Side {
     pub(crate) fn open(&self) -> Wire {
         Wire::new(&self.bootstrap, None)
     }
+    /// Whether clients log in, and may not do everything.
+    pub(crate) const fn is_guarded(&self) -> bool {
+        self.login.is_some()
+    }
     /// The connection that somebody has alone.
     pub(crate) fn wire_of(&mut self, who: &'static str) -> &mut Wire {
         self.own.entry(who).or_insert_with(|| Wire::new(&self.bootstrap, self.login))
