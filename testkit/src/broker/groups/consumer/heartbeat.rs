@@ -77,7 +77,7 @@ impl ConsumerGroup {
         member.take_over(beat);
         member.session_until = ctx.now + ctx.timing.session_timeout;
         // An expression that nobody had counts when it is resolved.
-        let is_known = member.regex.as_ref().is_some_and(|regex| self.regexes.contains_key(regex));
+        let is_known = member.regex.as_ref().is_none_or(|regex| self.regexes.contains_key(regex));
         let is_other = member.topics != topics || (member.regex != regex && is_known);
         is_other || self.assignor(ctx.settings) != assignor
     }
