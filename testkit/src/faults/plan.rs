@@ -65,7 +65,7 @@ pub struct PartitionScope {
 
 /// One step of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a step as in {\"do\": \"disconnect\", \"times\": 3}")]
 #[expect(clippy::exhaustive_structs, reason = "written as a literal in tests; read from JSON")]
 pub struct FaultStep {
     /// What becomes of the request.

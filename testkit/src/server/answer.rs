@@ -6,6 +6,7 @@ use serde::Serialize;
 /// An answer that went well.
 #[derive(Debug)]
 pub(super) enum Answer {
+    /// One line: in a terminal the next answer, or the prompt, begins on the next.
     Json(StatusCode, String),
     Text(&'static str, String),
     Nothing,
@@ -19,7 +20,7 @@ impl Answer {
     }
     fn with_status(status: StatusCode, value: &impl Serialize) -> Result<Self, Refusal> {
         let text = serde_json::to_string(value);
-        text.map(|text| Self::Json(status, text))
+        text.map(|text| Self::Json(status, text + "\n"))
             .map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))
     }
 }
@@ -38,7 +39,7 @@ impl Refusal {
     }
     /// As all refusals are told: an object with one field.
     pub(super) fn json(&self) -> String {
-        serde_json::json!({ "error": self.reason }).to_string()
+        serde_json::json!({ "error": self.reason }).to_string() + "\n"
     }
     /// The request itself is wrong.
     pub(super) fn bad(reason: impl ToString) -> Self {

@@ -30,6 +30,15 @@ async fn a_plan_of_faults_is_used_up_by_a_client() {
     assert_eq!(whole["response"]["responses"][0]["partitionResponses"][0]["errorCode"], 0, "{whole}");
 }
 
+/// Without its end the answers of several calls of `curl` ran into each other, and into the prompt.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_in_json_is_a_whole_line() {
+    let controlled = Controlled::start().await;
+    let told = ["/", "/faults", "/nope"].map(|path| controlled.ask("GET", path, None).1);
+    assert_eq!(told.map(|text| text.find('\n').map(|end| end + 1) == Some(text.len())), [true; 3]);
+    assert_eq!(controlled.ask("POST", "/retention", None), (204, String::new()));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_is_refused_with_a_sentence() {
     let controlled = Controlled::start().await;

@@ -30,6 +30,12 @@ async fn faults_that_nothing_would_meet_are_refused() {
     let error = || json!({"error": "NOT_LEADER_OR_FOLLOWER"});
     let of = |partition: i32| json!({"api": "Fetch", "partition": {"topic": "orders", "partition": partition}});
     controlled.refuses(&[
+        (
+            "POST",
+            "/faults",
+            json!({"steps": ["disconnect"]}),
+            "400 the body cannot be read: `steps`: invalid type: string \"disconnect\", expected a step as in {\"do\": ",
+        ),
         ("POST", "/faults", fault(json!({}), json!({"error": "NONE"})), "400 NONE (0) is no error"),
         ("POST", "/faults", fault(json!({}), json!({"error": 0})), "400 NONE (0) is no error"),
         ("POST", "/faults", fault(json!({"node": 9}), error()), "400 the cluster has no node 9"),
