@@ -32,7 +32,7 @@ export function findBinary(env = process.env) {
   if (found) return found;
   throw new Error(
     `there is no ${NAME}: set ${VARIABLE} to its path, or put it into PATH ` +
-      "(cargo install --path testkit --no-default-features --features server,tls)",
+      "(cargo install --locked --path testkit --no-default-features --features server,tls)",
   );
 }
 function isProgram(path) {

@@ -30,7 +30,7 @@ def find_binary(binary: Optional[str] = None) -> str:
         return str(beside)
     raise BinaryNotFound(
         f"there is no {NAME}: set {VARIABLE} to its path, or put it into PATH "
-        "(cargo install --path testkit --no-default-features --features server,tls)"
+        "(cargo install --locked --path testkit --no-default-features --features server,tls)"
     )
 
 
