@@ -58,6 +58,23 @@ fn the_description_has_the_routes_and_no_others() {
     assert_eq!(described, served);
 }
 
+/// A description without quotes ended at its comma, and what came after it was a field that OpenAPI does not have, without a value: whoever
+/// generates a client from the file, or checks it, refused it.
+#[test]
+fn nothing_in_the_description_is_without_a_value() {
+    assert_eq!(without_value(&description(), ""), Vec::<String>::new());
+}
+fn without_value(value: &Value, path: &str) -> Vec<String> {
+    match value {
+        Value::Null => vec![path.to_owned()],
+        Value::Array(items) => items.iter().flat_map(|item| without_value(item, path)).collect(),
+        Value::Object(fields) => {
+            fields.iter().flat_map(|(name, value)| without_value(value, &format!("{path}/{name}"))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn all_examples_work_and_are_answered_as_described() {
     let all = description();
