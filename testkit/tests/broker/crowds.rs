@@ -1,10 +1,12 @@
-//! Requests that name very many things are answered in a time that grows as they do. Nothing here measures time: what took the square of it
-//! was still at it after minutes, in which the cluster served nobody (ten thousand wrong names of topics took sixteen seconds).
+//! Requests that name very many things are answered in a time that grows as they do: within the half minute that this client waits for any
+//! answer. What took the square of it was still at it then, and the cluster served nobody meanwhile (ten thousand wrong names of topics took
+//! sixteen seconds).
 
 use crate::client::{Connection, batch, produce, text};
 use millstream_protocol::messages::add_partitions_to_txn_request::{
     AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction,
 };
+use millstream_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
 use millstream_protocol::messages::create_acls_request::AclCreation;
 use millstream_protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use millstream_protocol::messages::create_topics_request::CreatableTopic;
@@ -20,12 +22,14 @@ use millstream_protocol::messages::list_partition_reassignments_request::ListPar
 use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_delete_request::{OffsetDeleteRequestPartition, OffsetDeleteRequestTopic};
+use millstream_protocol::messages::offset_delete_response::OffsetDeleteResponseTopic;
 use millstream_protocol::messages::{
-    AddPartitionsToTxnRequest, CreateAclsRequest, CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest,
-    DeleteTopicsRequest, DescribeGroupsRequest, DescribeLogDirsRequest, DescribeUserScramCredentialsRequest,
-    ElectLeadersRequest, FetchRequest, GroupId, IncrementalAlterConfigsRequest, InitProducerIdRequest,
-    JoinGroupRequest, LeaveGroupRequest, ListGroupsRequest, ListPartitionReassignmentsRequest, ListTransactionsRequest,
-    MetadataRequest, OffsetCommitRequest, OffsetDeleteRequest, ProduceRequest, TopicName, TransactionalId,
+    AddPartitionsToTxnRequest, AlterClientQuotasRequest, ConsumerGroupHeartbeatRequest, CreateAclsRequest,
+    CreatePartitionsRequest, CreateTopicsRequest, DeleteAclsRequest, DeleteTopicsRequest, DescribeGroupsRequest,
+    DescribeLogDirsRequest, DescribeUserScramCredentialsRequest, ElectLeadersRequest, FetchRequest, GroupId,
+    IncrementalAlterConfigsRequest, InitProducerIdRequest, JoinGroupRequest, LeaveGroupRequest, ListGroupsRequest,
+    ListPartitionReassignmentsRequest, ListTransactionsRequest, MetadataRequest, OffsetCommitRequest,
+    OffsetDeleteRequest, ProduceRequest, TopicName, TransactionalId,
 };
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ApiKey, ErrorCode};
@@ -196,6 +200,50 @@ async fn members_know_very_many_assignors_and_very_many_leave() {
     let leavers = names().map(|name| MemberIdentity::default().with_member_id(text(&format!("{name:>60}")))).collect();
     let request = LeaveGroupRequest::default().with_group_id(GroupId(text("g"))).with_members(leavers);
     assert_eq!(first.call(3, &request).members.len(), MANY);
+}
+
+// The last of all loops that looked for each entity among all others.
+#[tokio::test]
+async fn very_many_quotas_are_set() {
+    let cluster = TestCluster::start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let entry = |name: String| {
+        let entity = EntityData::default().with_entity_type(text("user")).with_entity_name(Some(text(&name)));
+        let quota = OpData::default().with_key(text("producer_byte_rate")).with_value(1.0);
+        EntryData::default().with_entity(vec![entity]).with_ops(vec![quota])
+    };
+    // Names that are long enough for an answer of that many to be read.
+    let mut set = |names: Vec<String>| {
+        let entries = names.into_iter().map(|name| entry(format!("{name:>100}"))).collect();
+        connection.call(1, &AlterClientQuotasRequest::default().with_entries(entries)).entries
+    };
+    let told = set(names().collect());
+    assert!(told.len() == MANY && told.iter().all(|entry| entry.error_code == 0));
+    let told = set(names().chain(names()).collect());
+    assert!(told.len() == MANY && told.iter().all(|entry| entry.error_code == ErrorCode::INVALID_REQUEST.get()));
+}
+
+#[tokio::test]
+async fn positions_are_deleted_of_very_many_topics_beside_very_many_subscriptions() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let join = ConsumerGroupHeartbeatRequest::default()
+        .with_group_id(GroupId(text("g")))
+        .with_member_id(text("m"))
+        .with_rebalance_timeout_ms(60_000)
+        .with_topic_partitions(Some(Vec::new()))
+        .with_subscribed_topic_names(Some(names().chain(["t".to_owned()]).map(|name| topic(&name)).collect()));
+    assert_eq!(connection.call(1, &join).error_code, 0);
+    let asked = |name: String| {
+        let partition = OffsetDeleteRequestPartition::default();
+        OffsetDeleteRequestTopic::default().with_name(topic(&name)).with_partitions(vec![partition])
+    };
+    let asked = names().map(|name| format!("other-{name}")).chain(["t".to_owned()]).map(asked).collect();
+    let request = OffsetDeleteRequest::default().with_group_id(GroupId(text("g"))).with_topics(asked);
+    let told = connection.call(0, &request).topics;
+    let code = |topic: Option<&OffsetDeleteResponseTopic>| topic.map(|topic| topic.partitions[0].error_code);
+    assert_eq!(code(told.first()), Some(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION.get()));
+    assert_eq!(code(told.last()), Some(ErrorCode::GROUP_SUBSCRIBED_TO_TOPIC.get()));
 }
 
 #[tokio::test]

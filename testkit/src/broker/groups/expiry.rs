@@ -12,20 +12,26 @@ use std::time::Duration;
 impl Group {
     /// Positions whose time is over.
     fn expired(&self, now: Timestamp, retention: Duration) -> Vec<OffsetKey> {
+        let is_subscribed = self.subscriptions();
         let is_over = |key: &OffsetKey, committed: &Committed| {
-            !self.offsets.is_pending(key) && self.expires_at(key, committed, retention).is_some_and(|at| at <= now)
+            let expires_at = self.expires_at(committed, retention, || is_subscribed(&key.0));
+            !self.offsets.is_pending(key) && expires_at.is_some_and(|at| at <= now)
         };
         self.offsets.all().filter(|(key, committed)| is_over(key, committed)).map(|(key, _)| key.clone()).collect()
     }
     /// When a position is forgotten; never while somebody may be using it.
-    fn expires_at(&self, key: &OffsetKey, committed: &Committed, retention: Duration) -> Option<Timestamp> {
+    fn expires_at(
+        &self,
+        committed: &Committed,
+        retention: Duration,
+        is_subscribed: impl Fn() -> bool,
+    ) -> Option<Timestamp> {
         let since_commit = committed.expires_at.unwrap_or(committed.committed_at + retention);
         match &self.body {
             // A group that only keeps positions.
             Body::Classic(group) if group.protocol_type.is_none() => Some(since_commit),
             Body::Classic(_) if self.is_empty() => Some(committed.expires_at.unwrap_or(self.empty_since + retention)),
-            Body::Classic(group) => (!group.is_subscribed(&key.0)).then_some(since_commit),
-            Body::Consumer(group) => (!group.is_subscribed(&key.0)).then_some(since_commit),
+            Body::Classic(_) | Body::Consumer(_) => (!is_subscribed()).then_some(since_commit),
         }
     }
     fn is_idle(&self) -> bool {

@@ -20,7 +20,7 @@ use journal::Written;
 use millstream_protocol::messages::{JoinGroupRequest, StrBytes, SyncGroupRequest};
 use millstream_protocol::{ErrorCode, Timestamp};
 use offsets::GroupOffsets;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The members of a group, in the form of the protocol that it is in.
@@ -103,6 +103,17 @@ impl Group {
         match &self.body {
             Body::Classic(group) => group.check_commit(by),
             Body::Consumer(group) => group.check_commit(by),
+        }
+    }
+    /// Tells of any number of topics whether somebody is subscribed to them.
+    pub(crate) fn subscriptions(&self) -> impl Fn(&str) -> bool {
+        let names = match &self.body {
+            Body::Classic(_) => BTreeSet::new(),
+            Body::Consumer(group) => group.subscribed_names(),
+        };
+        move |topic| match &self.body {
+            Body::Classic(group) => group.is_subscribed(topic),
+            Body::Consumer(_) => names.contains(topic),
         }
     }
     /// About how many bytes it takes; what was last written of it takes about as much again.

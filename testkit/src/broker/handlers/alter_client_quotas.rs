@@ -2,7 +2,7 @@
 //!
 //! Versions 0 to 1. Left out: nothing.
 
-use super::Handler;
+use super::{Handler, counted_by};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::quotas::{Entity, check_entity, check_quota, in_java_order};
@@ -17,19 +17,15 @@ pub(super) struct AlterClientQuotas;
 impl Handler for AlterClientQuotas {
     type Request = AlterClientQuotasRequest;
     fn handle(broker: &mut Broker, _: &Call, request: AlterClientQuotasRequest) -> Answer<AlterClientQuotasResponse> {
-        let entities: Vec<Entity> = request.entries.iter().map(entity).collect();
-        let altered = |(asked, of): (&Asked, &Entity)| {
-            let is_twice = entities.iter().filter(|other| *other == of).count() > 1;
+        let asked: Vec<(&Asked, Entity)> = request.entries.iter().map(|asked| (asked, entity(asked))).collect();
+        let altered = |((asked, of), times): (&(&Asked, Entity), usize)| {
             let result = if has_option_twice(asked) { Err(twice(of)) } else { check_entity(of) };
             let result = result.and_then(|()| alter(broker, of, asked, request.validate_only));
             // What comes first is done all the same; the answer is about what comes again.
-            let result = if is_twice { Err(twice(of)) } else { result };
+            let result = if times > 1 { Err(twice(of)) } else { result };
             answer(of, result.err().map(|reason| (ErrorCode::INVALID_REQUEST, reason)))
         };
-        let first =
-            |(place, _): &(usize, _)| entities.iter().take(*place).all(|earlier| entities.get(*place) != Some(earlier));
-        let asked = request.entries.iter().zip(&entities).enumerate().filter(first).map(|(_, asked)| asked);
-        let entries = asked.map(altered).collect();
+        let entries = counted_by(&asked, |(_, of)| of).into_iter().map(altered).collect();
         Answer::Reply(AlterClientQuotasResponse::default().with_entries(entries))
     }
     fn when_full(_: &Broker, request: &AlterClientQuotasRequest) -> Option<ErrorCode> {

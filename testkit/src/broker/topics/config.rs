@@ -3,7 +3,7 @@
 use crate::broker::java_hash::string_hash;
 use crate::broker::java_order::in_map_order;
 use crate::broker::versions::Release;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What values an option takes, with DescribeConfigs' numbers for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,13 +147,8 @@ pub(crate) fn canonical(kind: Kind, value: &str) -> String {
             value.parse::<i64>().map_or(value.to_owned(), |value| value.to_string())
         }
         Kind::List => {
-            let mut parts: Vec<&str> = Vec::new();
-            for part in value.split(',').map(str::trim) {
-                if !parts.contains(&part) {
-                    parts.push(part);
-                }
-            }
-            parts.join(",")
+            let mut seen = BTreeSet::new();
+            value.split(',').map(str::trim).filter(|part| seen.insert(*part)).collect::<Vec<_>>().join(",")
         }
         Kind::Double => value.parse().map_or(value.to_owned(), java_double),
         Kind::Text | Kind::Class | Kind::Password | Kind::Unknown => value.to_owned(),

@@ -140,12 +140,6 @@ impl ConsumerGroup {
     pub(crate) fn find_static(&self, instance_id: &str) -> Option<&Member> {
         self.members.values().find(|member| member.instance_id.as_deref() == Some(instance_id))
     }
-    pub(crate) fn is_subscribed(&self, topic: &str) -> bool {
-        self.members.values().any(|member| {
-            member.topics.iter().any(|name| name.as_str() == topic)
-                || self.matches_of(member).is_some_and(|topics| topics.iter().any(|name| name.as_str() == topic))
-        })
-    }
     /// When it next has something to do by itself.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         self.members.values().map(Member::next_deadline).min()

@@ -38,6 +38,12 @@ impl ConsumerGroup {
     pub(super) fn names_of(&self, member: &Member) -> BTreeSet<StrBytes> {
         member.topics.iter().chain(self.matches_of(member).into_iter().flatten()).cloned().collect()
     }
+    /// The names to which any member is subscribed.
+    pub(crate) fn subscribed_names(&self) -> BTreeSet<&str> {
+        let matches = self.members.values().filter_map(|member| self.matches_of(member)).flatten();
+        let named = self.members.values().flat_map(|member| &member.topics);
+        named.chain(matches).map(StrBytes::as_str).collect()
+    }
     /// The topics to which a member is subscribed, as far as they exist.
     pub(super) fn topics_of(&self, member: &Member, topics: &Topics) -> BTreeSet<Uuid> {
         self.names_of(member).iter().filter_map(|name| topics.find(name)).map(|topic| topic.id).collect()
