@@ -48,7 +48,6 @@ impl Tally {
         let fits = self.counted.saturating_add(self.added).saturating_add(bytes) <= bound;
         if fits {
             self.added += bytes;
-            self.has_told = false;
         }
         fits
     }
@@ -57,6 +56,8 @@ impl Tally {
         self.added > 0 || self.counted_at.is_none_or(|at| at + COUNTED_FOR <= now)
     }
     fn count(&mut self, counted: usize, now: Timestamp) {
+        // Where nothing went, it is as full as it was told to be.
+        self.has_told &= counted >= self.counted;
         (self.counted, self.added, self.counted_at) = (counted, 0, Some(now));
     }
     /// Whether nobody was told yet that it is full.
@@ -86,15 +87,17 @@ impl Broker {
         if self.has_record_room(bytes, bound) {
             return Ok(());
         }
-        let reason = format!(
-            "The cluster keeps {} bytes of records and may keep {bound} ({}): delete records or topics, or raise it",
-            self.records_kept.counted,
-            Bounds::RECORD_BYTES
-        );
+        let reason = self.record_bytes_reason(bound);
         if self.records_kept.is_news() {
             tracing::warn!("a batch of {bytes} bytes is refused. {reason}");
         }
         Err(Refusal::from(ErrorCode::KAFKA_STORAGE_ERROR).with_message(reason))
+    }
+    fn record_bytes_reason(&self, bound: usize) -> String {
+        let (kept, option) = (self.records_kept.counted, Bounds::RECORD_BYTES);
+        format!(
+            "The cluster keeps {kept} bytes of records and may keep {bound} ({option}): delete records or topics, or raise it"
+        )
     }
     fn has_record_room(&mut self, bytes: usize, bound: usize) -> bool {
         if self.records_kept.try_add(bytes, bound) {
@@ -108,6 +111,7 @@ impl Broker {
     }
     /// Whether a request that makes the cluster remember something may do so.
     pub(crate) fn has_state_room(&mut self, api: ApiKey, call: &Call, bytes: usize) -> bool {
+        let written = bytes;
         let bytes = bytes.saturating_mul(TIMES).saturating_add(EACH);
         let Bounds { state_bytes, record_bytes, .. } = self.settings.bounds;
         let remembers = self.state_kept.try_add(bytes, state_bytes) || self.count_state(bytes, state_bytes);
@@ -123,7 +127,13 @@ impl Broker {
             return false;
         }
         // What coordinators write down are records, too.
-        self.has_record_room(0, with_margin(record_bytes))
+        let bound = with_margin(record_bytes);
+        let has_room = self.has_record_room(written, bound);
+        if !has_room && self.records_kept.is_news() {
+            let (client, reason) = (&call.client_id, self.record_bytes_reason(bound));
+            tracing::warn!("{api} of client `{client}` is refused, as it would be written down. {reason}");
+        }
+        has_room
     }
     fn count_state(&mut self, bytes: usize, bound: usize) -> bool {
         if self.state_kept.is_stale(self.now) {
@@ -164,6 +174,19 @@ pub(crate) fn values_weight<'a>(values: impl IntoIterator<Item = (&'a String, &'
 mod tests {
     use super::*;
 
+    // Whatever small thing still fitted had the next refusal told again.
+    #[test]
+    fn that_it_is_full_is_news_once_until_there_is_less() {
+        let at = Timestamp::from_millis;
+        let mut tally = Tally::default();
+        tally.count(90, at(0));
+        assert!(tally.is_news() && !tally.is_news());
+        assert!(tally.try_add(5, 100) && !tally.is_news());
+        tally.count(95, at(100));
+        assert!(!tally.is_news());
+        tally.count(94, at(200));
+        assert!(tally.is_news());
+    }
     #[test]
     fn what_was_counted_stands_until_something_may_have_changed() {
         let at = Timestamp::from_millis;
