@@ -8,6 +8,7 @@ mod expiry;
 mod journal;
 mod migration;
 pub(crate) mod offsets;
+pub(crate) mod protocols;
 pub(crate) mod settings;
 
 use super::Broker;

@@ -2,10 +2,10 @@
 
 use crate::broker::bounds::text_weight;
 use crate::broker::call::Call;
+use crate::broker::groups::protocols::{self, Protocols};
 use bytes::Bytes;
 use millstream_protocol::Timestamp;
 use millstream_protocol::messages::StrBytes;
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A member, as its last JoinGroup described it.
@@ -18,7 +18,7 @@ pub(crate) struct Member {
     pub(crate) session_timeout: Duration,
     pub(crate) rebalance_timeout: Duration,
     /// Assignors that it knows, best first, with what it tells each.
-    pub(crate) protocols: Vec<(StrBytes, Bytes)>,
+    pub(crate) protocols: Protocols,
     pub(crate) assignment: Bytes,
     pub(crate) awaiting_join: Option<Call>,
     pub(crate) awaiting_sync: Option<Call>,
@@ -35,18 +35,13 @@ impl Member {
     /// About how many bytes it takes.
     pub(crate) fn weight(&self) -> usize {
         let texts = [&self.id, &self.client_id, &self.client_host].into_iter().chain(&self.instance_id);
-        let protocols = self.protocols.iter().map(|(name, metadata)| text_weight(name) + metadata.len());
         size_of::<Self>()
             + texts.map(|text| text_weight(text)).sum::<usize>()
-            + protocols.sum::<usize>()
+            + protocols::weight(&self.protocols)
             + self.assignment.len()
     }
     pub(crate) fn is_static(&self) -> bool {
         self.instance_id.is_some()
-    }
-    /// The assignors that it knows.
-    pub(crate) fn protocol_names(&self) -> BTreeSet<&StrBytes> {
-        self.protocols.iter().map(|(name, _)| name).collect()
     }
     /// What it told an assignor.
     pub(crate) fn metadata(&self, protocol: &str) -> Bytes {

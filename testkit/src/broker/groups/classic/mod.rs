@@ -18,6 +18,7 @@ mod sync;
 
 use super::committing::Committer;
 use super::embedded::Subscription;
+use super::protocols::common;
 use crate::broker::bounds::text_weight;
 use crate::broker::call::Call;
 use crate::broker::java_hash::string_hash;
@@ -213,10 +214,7 @@ impl ClassicGroup {
     }
     /// The assignors that all members know.
     fn common_protocols(&self) -> BTreeSet<&StrBytes> {
-        let mut members = self.members.values().map(Member::protocol_names);
-        let mut common = members.next().unwrap_or_default();
-        members.for_each(|names| common.retain(|name| names.contains(name)));
-        common
+        common(self.members.values().map(|member| &member.protocols)).unwrap_or_default()
     }
     pub(super) fn max_rebalance_timeout(&self) -> Duration {
         self.members.values().map(|member| member.rebalance_timeout).max().unwrap_or_default()

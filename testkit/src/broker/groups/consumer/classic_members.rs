@@ -5,6 +5,7 @@ use super::super::classic::join::Joining;
 use super::super::classic::member::Member as ClassicMember;
 use super::super::classic::{ClassicGroup, State as ClassicState, refused_join, refused_sync};
 use super::super::embedded::{self, Named, Subscription};
+use super::super::protocols::common;
 use super::member::{Assignment, ClassicPart, Member, MemberState, Owned};
 use super::membership::Claim;
 use super::{ConsumerGroup, Context};
@@ -199,7 +200,8 @@ impl ConsumerGroup {
         if joining.protocol_type.as_str() != CONSUMER {
             return None;
         }
-        let common = common_protocols(self.members.values().filter_map(|member| member.classic.as_ref()));
+        let parts = self.members.values().filter_map(|member| member.classic.as_ref());
+        let common = common(parts.map(|part| &part.protocols));
         let is_common = |name: &StrBytes| common.as_ref().is_none_or(|common| common.contains(name));
         if !joining.protocols.iter().any(|(name, _)| is_common(name)) {
             return None;
@@ -340,14 +342,4 @@ impl ConsumerGroup {
         let claim = Claim { id: &id, instance_id: None, epoch: -1, owned: None };
         self.leave(&claim, ctx).map_err(|(code, _)| code)
     }
-}
-
-/// The protocols that all of these know; none where there is nobody.
-fn common_protocols<'p>(mut parts: impl Iterator<Item = &'p ClassicPart>) -> Option<BTreeSet<&'p StrBytes>> {
-    let mut common = parts.next()?.protocol_names();
-    parts.for_each(|part| {
-        let names = part.protocol_names();
-        common.retain(|name| names.contains(name));
-    });
-    Some(common)
 }

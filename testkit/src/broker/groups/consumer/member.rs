@@ -15,7 +15,7 @@
 use super::PARTITION;
 use super::assignor::Assignor;
 use crate::broker::bounds::text_weight;
-use bytes::Bytes;
+use crate::broker::groups::protocols::{self, Protocols};
 use millstream_protocol::Timestamp;
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,15 +41,9 @@ pub(crate) enum MemberState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClassicPart {
     pub(crate) session_timeout: Duration,
-    pub(crate) protocols: Vec<(StrBytes, Bytes)>,
+    pub(crate) protocols: Protocols,
     /// Until when it has to ask for its assignment, or to join again.
     pub(crate) answer_until: Option<Timestamp>,
-}
-impl ClassicPart {
-    /// The protocols that it knows.
-    pub(crate) fn protocol_names(&self) -> BTreeSet<&StrBytes> {
-        self.protocols.iter().map(|(name, _)| name).collect()
-    }
 }
 
 /// A member.
@@ -86,11 +80,11 @@ impl Member {
         let texts = [&self.id, &self.client_id, &self.client_host].into_iter().chain(named).chain(&self.topics);
         let owned =
             self.assigned.values().chain(self.revoking.values()).map(|partitions| (partitions.len() + 8) * PARTITION);
-        let protocols = self.classic.iter().flat_map(|classic| &classic.protocols);
+        let protocols = self.classic.iter().map(|classic| protocols::weight(&classic.protocols));
         size_of::<Self>()
             + texts.map(|text| text_weight(text)).sum::<usize>()
             + owned.sum::<usize>()
-            + protocols.map(|(name, metadata)| text_weight(name) + metadata.len()).sum::<usize>()
+            + protocols.sum::<usize>()
     }
     pub(crate) fn new(id: StrBytes, now: Timestamp) -> Self {
         Self {
