@@ -5,7 +5,7 @@ use super::log::Isolation;
 use super::log::batch::Batch;
 use super::log::producers::Aborted;
 use super::request_log::RequestLog;
-use super::{Broker, collide, topics};
+use super::{Broker, topics};
 use bytes::Bytes;
 #[cfg(feature = "simulation")]
 use millstream_protocol::messages::StrBytes;
@@ -16,7 +16,7 @@ impl Broker {
     }
     /// A topic that may not be there beside one of this name.
     pub(crate) fn colliding(&self, name: &str) -> Option<String> {
-        self.topics.all().find(|topic| collide(&topic.name, name)).map(|topic| topic.name.to_string())
+        self.topics.collides_with(name).map(ToString::to_string)
     }
     /// Where a partition's log begins and ends.
     #[cfg(feature = "simulation")]

@@ -54,7 +54,7 @@ pub(crate) use settings::Settings;
 pub(crate) use states::ReplicaState;
 #[cfg(feature = "server")]
 pub(crate) use topics::MAX_PARTITIONS;
-pub(crate) use topics::{check_name, collide};
+pub(crate) use topics::{check_name, plain};
 pub(crate) use versions::Release;
 
 use authorizer::{Authorizer, Guard, Patches};

@@ -9,10 +9,11 @@ use super::places::{Places, addresses, bootstrap, describe};
 use super::recipe::Recipe;
 use super::shared::Shared;
 use super::thread::Host;
-use crate::broker::{Release, SecurityProtocol, Settings, check_name, collide};
+use crate::broker::{Release, SecurityProtocol, Settings, check_name, plain};
 use crate::network::Links;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 #[cfg(feature = "client")]
@@ -192,10 +193,9 @@ impl TestClusterBuilder {
 
 /// Refuses topics that no Kafka would hold together.
 fn check_collisions(topics: &[(String, usize)]) -> Result<(), String> {
-    let names = || topics.iter().map(|(name, _)| name.as_str()).enumerate();
-    let pair = names()
-        .find_map(|(at, one)| names().take(at).find(|(_, other)| collide(one, other)).map(|(_, other)| (other, one)));
-    match pair {
+    let mut taken: BTreeMap<String, &str> = BTreeMap::new();
+    let mut pairs = topics.iter().filter_map(|(name, _)| Some((taken.insert(plain(name), name)?, name.as_str())));
+    match pairs.next() {
         None => Ok(()),
         Some((one, other)) if one == other => Err(format!("the topic `{one}` is asked for twice")),
         Some((one, other)) => {

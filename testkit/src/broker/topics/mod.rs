@@ -122,7 +122,8 @@ impl Topics {
     }
 }
 
-fn plain(name: &str) -> String {
+/// A topic's name as metrics have it, where a dot and an underscore are the same: no two topics share one.
+pub(crate) fn plain(name: &str) -> String {
     name.replace('.', "_")
 }
 
@@ -141,12 +142,6 @@ pub(crate) fn check_name(name: &str) -> Result<(), (ErrorCode, String)> {
         _ => return Ok(()),
     };
     Err((ErrorCode::INVALID_TOPIC_EXCEPTION, format!("Topic name is invalid: {reason}")))
-}
-
-/// Whether Kafka keeps two topics from being there at the same time: in names of metrics a dot and an underscore are the same.
-pub(crate) fn collide(one: &str, other: &str) -> bool {
-    let plain = |byte: u8| if byte == b'.' { b'_' } else { byte };
-    one.len() == other.len() && one.bytes().map(plain).eq(other.bytes().map(plain))
 }
 
 /// How many partitions a request may ask for, as Kafka's controller has it.
