@@ -31,6 +31,23 @@ pub(crate) enum NodeState {
     Removed,
 }
 impl NodeState {
+    /// Where a move leads. Who is there already stays.
+    pub(crate) fn after(self, happens: Move, node: NodeId) -> Result<Self, ImpossibleMove> {
+        use NodeState::{Crashed, Fenced, Paused, Removed, Running};
+        let impossible = |to| Err(ImpossibleMove { node, from: self, to });
+        match (happens, self) {
+            (Move::Pause, Running | Paused) => Ok(Paused),
+            (Move::Pause, Fenced) => Ok(Fenced),
+            (Move::Pause, Crashed | Removed) => impossible(Paused),
+            (Move::Resume, Running | Paused | Fenced) | (Move::Restart, Running | Crashed | Removed) => Ok(Running),
+            (Move::Resume, Crashed | Removed) | (Move::Restart, Paused | Fenced) => impossible(Running),
+            (Move::EndSession, Paused | Fenced) => Ok(Fenced),
+            (Move::EndSession, Running | Crashed | Removed) => impossible(Fenced),
+            (Move::Crash, Running | Paused | Fenced | Crashed) => Ok(Crashed),
+            (Move::Crash | Move::Forget, Removed) | (Move::Forget, Fenced | Crashed) => Ok(Removed),
+            (Move::Forget, Running | Paused) => impossible(Removed),
+        }
+    }
     /// Whether the controller takes it for alive.
     pub(crate) fn is_up(self) -> bool {
         matches!(self, Self::Running | Self::Paused)
@@ -78,26 +95,6 @@ impl ImpossibleMove {
             NodeState::Running => "crash it first",
             NodeState::Paused | NodeState::Fenced => "resume it, or crash it first",
             NodeState::Crashed | NodeState::Removed => "restart it first",
-        }
-    }
-}
-
-impl NodeState {
-    /// Where a move leads. Who is there already stays.
-    pub(crate) fn after(self, happens: Move, node: NodeId) -> Result<Self, ImpossibleMove> {
-        use NodeState::{Crashed, Fenced, Paused, Removed, Running};
-        let impossible = |to| Err(ImpossibleMove { node, from: self, to });
-        match (happens, self) {
-            (Move::Pause, Running | Paused) => Ok(Paused),
-            (Move::Pause, Fenced) => Ok(Fenced),
-            (Move::Pause, Crashed | Removed) => impossible(Paused),
-            (Move::Resume, Running | Paused | Fenced) | (Move::Restart, Running | Crashed | Removed) => Ok(Running),
-            (Move::Resume, Crashed | Removed) | (Move::Restart, Paused | Fenced) => impossible(Running),
-            (Move::EndSession, Paused | Fenced) => Ok(Fenced),
-            (Move::EndSession, Running | Crashed | Removed) => impossible(Fenced),
-            (Move::Crash, Running | Paused | Fenced | Crashed) => Ok(Crashed),
-            (Move::Crash | Move::Forget, Removed) | (Move::Forget, Fenced | Crashed) => Ok(Removed),
-            (Move::Forget, Running | Paused) => impossible(Removed),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::answer::{Answer, Refusal};
 use super::bodies::{NewTopic, PartitionView, RecordView, Spoil, TopicView};
 use super::route::{Asked, Route};
+use super::topology::check_partition;
 use crate::ClusterRecord;
 use crate::broker::{Broker, MAX_PARTITIONS, check_name};
 use base64::Engine;
@@ -98,13 +99,11 @@ fn corrupt(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 }
 fn records(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let name = asked.place("name");
-    let partitions = asked.cluster.look(|broker| broker.topic_state(name).map(|(_, partitions)| partitions.len()));
-    let partitions = partitions.ok_or_else(|| missing(name))?;
     let (partition, from) = (asked.query::<i32>("partition")?, asked.query::<i64>("from_offset")?);
-    if let Some(index) = partition.filter(|index| usize::try_from(*index).map_or(true, |index| index >= partitions)) {
-        let last = partitions.saturating_sub(1);
-        let reason = format!("`{name}` has no partition {index}: it has {partitions}, from 0 to {last}");
-        return Err(Refusal::missing(reason));
+    match partition {
+        Some(index) => check_partition(asked, name, index)?,
+        None if asked.cluster.look(|broker| broker.has_topic(name)) => {}
+        None => return Err(missing(name)),
     }
     let limit = asked.query("limit")?.unwrap_or(RECORDS);
     let is_meant = |record: &ClusterRecord| {

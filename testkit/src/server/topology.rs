@@ -51,7 +51,7 @@ fn up(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
     if is_up { Ok(node) } else { Err(down()) }
 }
 /// Refuses a partition that there is not.
-fn check_partition(asked: &Asked<'_>, topic: &str, partition: i32) -> Result<(), Refusal> {
+pub(super) fn check_partition(asked: &Asked<'_>, topic: &str, partition: i32) -> Result<(), Refusal> {
     let state = asked.cluster.look(|broker| broker.topic_state(topic));
     let (_, partitions) = state.ok_or_else(|| super::topics::missing(topic))?;
     if partitions.iter().any(|state| state.index == partition) {

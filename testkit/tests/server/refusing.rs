@@ -66,9 +66,9 @@ async fn queries_that_nobody_reads_are_refused() {
             "GET",
             "/topics/orders/records?partition=99",
             nothing(),
-            "404 `orders` has no partition 99: it has 1, from 0 to 0",
+            "404 topic `orders` has no partition 99; it has 0 to 0",
         ),
-        ("GET", "/topics/orders/records?partition=-1", nothing(), "404 `orders` has no partition -1"),
+        ("GET", "/topics/orders/records?partition=-1", nothing(), "404 topic `orders` has no partition -1"),
         (
             "POST",
             "/brokers/1/link/reset?client_id=c",

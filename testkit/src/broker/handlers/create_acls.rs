@@ -15,14 +15,18 @@ use millstream_protocol::messages::{CreateAclsRequest, CreateAclsResponse, StrBy
 
 pub(super) const NO_AUTHORIZER: &str = "No Authorizer is configured.";
 
+/// A request about rules that Kafka cannot read.
+pub(super) fn unreadable() -> Closing {
+    Closing::refused("a number in it stands for nothing that Kafka knows")
+}
+
 pub(super) struct CreateAcls;
 
 impl Handler for CreateAcls {
     type Request = CreateAclsRequest;
     fn handle(broker: &mut Broker, _: &Call, request: CreateAclsRequest) -> Answer<CreateAclsResponse> {
         if !request.creations.iter().all(is_readable) {
-            // Kafka cannot read such a request.
-            return Answer::Close(Closing::refused("a number in it stands for nothing that Kafka knows"));
+            return Answer::Close(unreadable());
         }
         if !broker.settings.security.has_authorizer {
             let refused = request.creations.iter().map(|_| failed(ErrorCode::SECURITY_DISABLED, NO_AUTHORIZER));

@@ -2,12 +2,12 @@
 //!
 //! Versions 1 to 3. Left out: nothing.
 
-use super::create_acls::NO_AUTHORIZER;
+use super::create_acls::{NO_AUTHORIZER, unreadable};
 use super::{Handler, MOST_REPEATS};
 use crate::broker::Broker;
 use crate::broker::authorizer::catalog::{ANY, MATCH};
 use crate::broker::authorizer::{Acl, Filter, Operation, PatternType, Permission, ResourceType};
-use crate::broker::call::{Answer, Call, Closing};
+use crate::broker::call::{Answer, Call};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::delete_acls_request::DeleteAclsFilter;
 use millstream_protocol::messages::delete_acls_response::{DeleteAclsFilterResult, DeleteAclsMatchingAcl};
@@ -20,8 +20,7 @@ impl Handler for DeleteAcls {
     fn handle(broker: &mut Broker, _: &Call, request: DeleteAclsRequest) -> Answer<DeleteAclsResponse> {
         let filters: Vec<Filter> = request.filters.iter().map(read).collect();
         if !filters.iter().all(Filter::is_readable) {
-            // Kafka cannot read such a request.
-            return Answer::Close(Closing::refused("a number in it stands for nothing that Kafka knows"));
+            return Answer::Close(unreadable());
         }
         if !broker.settings.security.has_authorizer {
             let refused = filters.iter().map(|_| failed(ErrorCode::SECURITY_DISABLED, NO_AUTHORIZER)).collect();

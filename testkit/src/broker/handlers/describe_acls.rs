@@ -3,10 +3,10 @@
 //! Versions 1 to 3. Left out: nothing.
 
 use super::Handler;
-use super::create_acls::NO_AUTHORIZER;
+use super::create_acls::{NO_AUTHORIZER, unreadable};
 use crate::broker::Broker;
 use crate::broker::authorizer::{Acl, Filter};
-use crate::broker::call::{Answer, Call, Closing};
+use crate::broker::call::{Answer, Call};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::describe_acls_response::{AclDescription, DescribeAclsResource};
 use millstream_protocol::messages::{DescribeAclsRequest, DescribeAclsResponse, StrBytes};
@@ -26,8 +26,7 @@ impl Handler for DescribeAcls {
             permission: request.permission_type,
         };
         if !filter.is_readable() {
-            // Kafka cannot read such a request.
-            return Answer::Close(Closing::refused("a number in it stands for nothing that Kafka knows"));
+            return Answer::Close(unreadable());
         }
         if !broker.settings.security.has_authorizer {
             return Answer::Reply(failed(ErrorCode::SECURITY_DISABLED, NO_AUTHORIZER));

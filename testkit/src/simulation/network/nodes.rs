@@ -152,6 +152,7 @@ impl Network {
         };
         machine.is_down = true;
         self.connections_at(node).into_iter().for_each(|id| self.reset(id));
+        // No move is refused: its machine stands still, never the broker.
         let _ = self.broker.crash(node);
         self.events.add(now + lasts, Event::Restart(node));
         self.flush(now);
