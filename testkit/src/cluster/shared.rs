@@ -124,12 +124,10 @@ impl Shared {
     /// Lets the broker do what is due.
     pub(super) fn handle_time(&self) {
         let now = self.clock.now();
-        self.with_broker(|broker| {
-            let done = catch_unwind(AssertUnwindSafe(|| broker.handle_time(now)));
-            if let Err(reason) = done {
-                self.panics.note_in_time(&*reason);
-            }
-        });
+        let done = self.with_broker(|broker| catch_unwind(AssertUnwindSafe(|| broker.handle_time(now))));
+        if let Err(reason) = done {
+            self.panics.note_in_time(&*reason);
+        }
     }
     /// Does something with the broker, then delivers its replies.
     pub(super) fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {
