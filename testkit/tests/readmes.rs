@@ -35,15 +35,16 @@ fn run(command: &mut Command, folder: &Path) -> String {
     assert!(output.status.success(), "{command:?} ended with {}:\n{out}\n{err}", output.status);
     out.into_owned()
 }
-/// The same text with ports that are free now: where it has several in a row, so are these.
+/// The same text with ports that are free now, below those that the system gives out: where it has several in a row, so are these.
 fn with_free_ports(text: &str) -> String {
-    let start =
-        |_| TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
-    let [first, control, secured]: [u16; 3] = std::array::from_fn(start);
-    let pairs = [(19092, first), (19093, first + 1), (19094, first + 2), (19644, control), (19192, secured)];
-    pairs
+    let ports = [19092_u16, 19093, 19094, 19644, 19192];
+    let is_free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
+    let begin = 20_000 + u16::try_from(std::process::id() % 8_000).expect("it is small");
+    let first = (begin..32_000).find(|first| (*first..).take(ports.len()).all(is_free)).expect("there are free ports");
+    ports
         .into_iter()
-        .fold(text.to_owned(), |text, (old, new): (u16, u16)| text.replace(&old.to_string(), &new.to_string()))
+        .zip(first..)
+        .fold(text.to_owned(), |text, (old, new)| text.replace(&old.to_string(), &new.to_string()))
 }
 
 #[test]
