@@ -1,9 +1,13 @@
 //! The options of topics: names, defaults, kinds. What does not change how this broker behaves is stored and shown all the same.
 
-use crate::broker::java_hash::string_hash;
-use crate::broker::java_order::in_map_order;
+mod checking;
+mod spelling;
+
+pub(crate) use checking::check_all;
+pub(crate) use spelling::{canonical, spelled};
+
+use crate::broker::configs::Values;
 use crate::broker::versions::Release;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What values an option takes, with DescribeConfigs' numbers for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,33 +142,6 @@ pub(crate) fn number_error(kind: Kind, value: &str) -> Option<String> {
     };
     (!is_valid).then(|| format!("Not a number of type {name}"))
 }
-/// A value as Kafka tells it: without blanks, numbers and switches in one spelling, lists without what is in them twice.
-pub(crate) fn canonical(kind: Kind, value: &str) -> String {
-    let value = value.trim();
-    match kind {
-        Kind::Boolean => value.to_ascii_lowercase(),
-        Kind::Int | Kind::Short | Kind::Long => {
-            value.parse::<i64>().map_or(value.to_owned(), |value| value.to_string())
-        }
-        Kind::List => {
-            let mut seen = BTreeSet::new();
-            value.split(',').map(str::trim).filter(|part| seen.insert(*part)).collect::<Vec<_>>().join(",")
-        }
-        Kind::Double => value.parse().map_or(value.to_owned(), java_double),
-        Kind::Text | Kind::Class | Kind::Password | Kind::Unknown => value.to_owned(),
-    }
-}
-/// As Java writes it: always with a point, and an exponent where it is very small or great.
-fn java_double(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e7).contains(&value.abs()) {
-        return format!("{value:?}");
-    }
-    let written = format!("{value:E}");
-    match written.split_once('E') {
-        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0E{exponent}"),
-        _ => written,
-    }
-}
 /// Says what is wrong with a number that is less than the least or more than the greatest.
 pub(crate) fn range_error((least, most): (f64, f64), value: &str) -> Option<String> {
     let number: f64 = value.trim().parse().ok()?;
@@ -206,43 +183,6 @@ fn range(name: &str, release: Release) -> Option<(f64, f64)> {
     Some((least, f64::INFINITY))
 }
 
-/// Values by option.
-type Values = BTreeMap<String, String>;
-
-/// Says what is wrong with the options of a topic, in Kafka's words: first which there is not, then which has a wrong value, then which
-/// contradict each other or what is set for all topics.
-pub(crate) fn check_all(values: &Values, defaults: &Values, release: Release) -> Result<(), String> {
-    let names = in_map_order(values.keys().collect(), |name: &&String| string_hash(name));
-    if let Some(unknown) = names.iter().find(|name| option(name).is_none()) {
-        return Err(format!("Unknown topic config name: {unknown}"));
-    }
-    let mut given = CHECKED.iter().filter_map(|name| Some((option(name)?, values.get(*name)?)));
-    given.try_for_each(|(option, value)| option.check(value, release))?;
-    check_together(values, defaults)
-}
-fn check_together(values: &Values, defaults: &Values) -> Result<(), String> {
-    let value = |name: &str| values.get(name).map_or_else(|| inherited(defaults, name), String::as_str).trim();
-    let lag = |name: &str| value(name).parse::<i64>().unwrap_or(i64::MAX);
-    let (least, most) = (lag("min.compaction.lag.ms"), lag("max.compaction.lag.ms"));
-    if least > most {
-        let name = "conflict topic config setting min.compaction.lag.ms";
-        return Err(format!("{name} ({least}) > max.compaction.lag.ms ({most})"));
-    }
-    if value("remote.storage.enable").eq_ignore_ascii_case("true") {
-        let reason = "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.";
-        return Err(reason.to_owned());
-    }
-    Ok(())
-}
-/// Values as they are told, by option.
-pub(crate) fn spelled(values: Values) -> Values {
-    let kind_of = |name: &str| option(name).map_or(Kind::Text, |option| option.kind);
-    let spelled = values.into_iter().map(|(name, value)| {
-        let value = canonical(kind_of(&name), &value);
-        (name, value)
-    });
-    spelled.collect()
-}
 /// The value of an option that a topic does not set, where these are set for all topics.
 pub(crate) fn inherited<'v>(defaults: &'v Values, name: &str) -> &'v str {
     let set = defaults.get(name).map(String::as_str);
@@ -319,82 +259,9 @@ pub(crate) const OPTIONS: &[TopicOption] = &[
     row("segment.index.bytes", "log.index.size.max.bytes", "10485760", Kind::Int),
 ];
 
-/// All, in the order in which Kafka checks their values.
-const CHECKED: &[&str] = &[
-    "segment.bytes",
-    "segment.ms",
-    "segment.jitter.ms",
-    "segment.index.bytes",
-    "flush.messages",
-    "flush.ms",
-    "retention.bytes",
-    "retention.ms",
-    "max.message.bytes",
-    "max.decompressed.message.bytes",
-    "index.interval.bytes",
-    "delete.retention.ms",
-    "min.compaction.lag.ms",
-    "max.compaction.lag.ms",
-    "file.delete.delay.ms",
-    "min.cleanable.dirty.ratio",
-    "cleanup.policy",
-    "unclean.leader.election.enable",
-    "min.insync.replicas",
-    "compression.type",
-    "compression.gzip.level",
-    "compression.lz4.level",
-    "compression.zstd.level",
-    "preallocate",
-    "message.timestamp.type",
-    "message.timestamp.before.max.ms",
-    "message.timestamp.after.max.ms",
-    "leader.replication.throttled.replicas",
-    "follower.replication.throttled.replicas",
-    "remote.storage.enable",
-    "local.retention.ms",
-    "local.retention.bytes",
-    "remote.log.copy.disable",
-    "remote.copy.lag.ms",
-    "remote.copy.lag.bytes",
-    "remote.log.delete.on.disable",
-    "errors.deadletterqueue.group.enable",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_option_is_checked() {
-        let mut checked = CHECKED.to_vec();
-        let mut all: Vec<&str> = OPTIONS.iter().map(|option| option.name).collect();
-        checked.sort_unstable();
-        all.sort_unstable();
-        assert_eq!(checked, all);
-    }
-
-    #[test]
-    fn the_first_of_several_wrong_options_is_kafkas() {
-        let values = |given: &[(&str, &str)]| {
-            given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-        };
-        let told = |given: &[(&str, &str)]| check_all(&values(given), &Values::new(), Release::default()).unwrap_err();
-        let policy = ("cleanup.policy", "shred");
-        assert!(told(&[policy, ("retention.ms", "x")]).contains("retention.ms"));
-        assert!(told(&[policy, ("preallocate", "x")]).contains("cleanup.policy"));
-        assert_eq!(told(&[policy, ("nope", "1")]), "Unknown topic config name: nope");
-        let (least, most) = (("min.compaction.lag.ms", "2"), ("max.compaction.lag.ms", "1"));
-        let tiered = ("remote.storage.enable", "TRUE");
-        assert!(told(&[tiered, least, most]).starts_with("conflict"));
-        assert!(told(&[tiered]).starts_with("Tiered Storage"));
-    }
-
-    #[test]
-    fn numbers_with_fractions_are_spelled_as_by_java() {
-        for (given, spelled) in [("1", "1.0"), (" 0.30 ", "0.3"), ("0.0001", "1.0E-4"), ("12345678", "1.2345678E7")] {
-            assert_eq!(canonical(Kind::Double, given), spelled);
-        }
-    }
 
     #[test]
     fn every_default_is_a_value_of_its_option() {
