@@ -149,7 +149,12 @@ async fn validating_makes_nothing() {
     let cluster = TestCluster::start().await;
     let mut connection = Connection::to(&cluster, 0);
     let request = CreateTopicsRequest::default().with_topics(vec![design("t", 2, 1)]).with_validate_only(true);
-    assert_eq!(connection.call(7, &request).topics[0].num_partitions, 2);
+    let validated = connection.call(7, &request).topics.remove(0);
+    let configs = validated.configs.expect("what would be in force is told all the same");
+    let names: Vec<_> = configs.iter().map(|config| config.name.as_str()).collect();
+    assert!(names.contains(&"cleanup.policy") && names.is_sorted(), "{names:?}");
+    assert_ne!(validated.topic_id, Uuid::nil());
+    assert_eq!(validated.num_partitions, 2);
     assert_eq!(metadata(&mut connection, "t", false), (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, 0));
 }
 

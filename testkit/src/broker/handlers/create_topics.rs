@@ -7,6 +7,7 @@ use super::{Handler, counted_by};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::config;
+use crate::broker::topics::topic::Topic;
 use crate::broker::topics::{check_count, check_name, layout};
 use millstream_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use millstream_protocol::messages::create_topics_response::{CreatableTopicConfigs, CreatableTopicResult};
@@ -174,27 +175,28 @@ fn create(broker: &mut Broker, asked: &CreatableTopic, design: Design, validate_
         .with_error_message(None)
         .with_num_partitions(partitions)
         .with_replication_factor(factor);
-    if validate_only {
-        return result.with_configs(Some(Vec::new()));
-    }
     let configs = config::spelled(design.configs.clone());
-    let topic = broker.topics.create(&asked.name.0, design.layout, configs, &broker.settings, &broker.nodes);
-    let result = result.with_topic_id(topic.id);
-    result.with_configs(Some(describe_configs(broker, &asked.name.0, &design.configs)))
+    let topic = broker.topics.draft(&asked.name.0, design.layout, configs, &broker.settings, &broker.nodes);
+    let told = describe_configs(broker, &topic, &design.configs);
+    let result = result.with_topic_id(topic.id).with_configs(Some(told));
+    if !validate_only {
+        broker.topics.insert(topic);
+    }
+    result
 }
 /// What was given is told as it was given, unlike what DescribeConfigs tells.
-fn describe_configs(broker: &Broker, name: &str, given: &BTreeMap<String, String>) -> Vec<CreatableTopicConfigs> {
+fn describe_configs(broker: &Broker, topic: &Topic, given: &BTreeMap<String, String>) -> Vec<CreatableTopicConfigs> {
     // The controller tells what it goes by itself.
     let node = broker.nodes.controller().map_or(NodeId::new(-1), |node| node.id);
     let describe = |option: &config::TopicOption| {
         let (value, source) = match given.get(option.name) {
             Some(value) => (value.clone(), FROM_TOPIC),
-            None => in_force(broker, node, broker.topics.find(name)?, option),
+            None => in_force(broker, node, topic, option),
         };
         let told = CreatableTopicConfigs::default().with_name(StrBytes::from_static_str(option.name));
-        Some(told.with_value(Some(StrBytes::from_string(value))).with_config_source(source))
+        told.with_value(Some(StrBytes::from_string(value))).with_config_source(source)
     };
-    let mut configs: Vec<_> = config::OPTIONS.iter().filter_map(describe).collect();
+    let mut configs: Vec<_> = config::OPTIONS.iter().map(describe).collect();
     configs.sort_by(|one, two| one.name.cmp(&two.name));
     configs
 }

@@ -87,15 +87,29 @@ impl Topics {
         settings: &Settings,
         nodes: &Nodes,
     ) -> &Topic {
+        let draft = self.draft(name, layout, configs, settings, nodes);
+        self.insert(draft)
+    }
+    /// A topic that is not there yet, with an id that no other has.
+    pub(crate) fn draft(
+        &mut self,
+        name: &str,
+        layout: Vec<Vec<NodeId>>,
+        configs: BTreeMap<String, String>,
+        settings: &Settings,
+        nodes: &Nodes,
+    ) -> Topic {
         self.created += 1;
         let id = Uuid::from_u64_pair(self.seed >> 1, (1 << 63) | self.created);
         let name = StrBytes::from_string(name.to_owned());
         let partitions: Vec<Partition> = layout.into_iter().map(|replicas| Partition::new(replicas, nodes)).collect();
-        self.partitions += partitions.len();
-        self.plain_names.insert((plain(&name), name.clone()));
-        let topic = Topic { name: name.clone(), id, partitions, configs, defaults: settings.topic_defaults.clone() };
-        self.names.insert(id, name.clone());
-        self.by_name.entry(name).insert_entry(topic).into_mut()
+        Topic { name, id, partitions, configs, defaults: settings.topic_defaults.clone() }
+    }
+    pub(crate) fn insert(&mut self, topic: Topic) -> &Topic {
+        self.partitions += topic.partitions.len();
+        self.plain_names.insert((plain(&topic.name), topic.name.clone()));
+        self.names.insert(topic.id, topic.name.clone());
+        self.by_name.entry(topic.name.clone()).insert_entry(topic).into_mut()
     }
     pub(crate) fn delete(&mut self, name: &str) -> Option<Topic> {
         let topic = self.by_name.remove(name.as_bytes())?;
