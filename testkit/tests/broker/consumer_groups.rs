@@ -390,6 +390,9 @@ async fn offsets_are_committed_and_fetched_in_the_members_epoch() {
     assert_eq!(fetch(Some("one"), 1), (ErrorCode::STALE_MEMBER_EPOCH, 0));
     assert_eq!(fetch(Some("two"), 1), (ErrorCode::UNKNOWN_MEMBER_ID, 0));
     assert_eq!(fetch(None, -1), (ErrorCode::NONE, 1));
+    // Whoever gives a name is judged by it, even without an epoch; the other way round, too.
+    assert_eq!(fetch(Some("two"), -1), (ErrorCode::UNKNOWN_MEMBER_ID, 0));
+    assert_eq!(fetch(None, 2), (ErrorCode::UNKNOWN_MEMBER_ID, 0));
 }
 
 /// KIP-1251: a member whose epoch moved on while its commit was under way still commits what it had all along.

@@ -100,13 +100,11 @@ fn find_group(
     Ok(topics.iter().map(|topic| find_topic(broker, call, group, topic, require_stable)).collect())
 }
 fn check_asker(call: &Call, group: Option<&Group>, asked: &OffsetFetchRequestGroup) -> Result<(), ErrorCode> {
-    let named = asked.member_id.as_deref().filter(|_| call.version >= MEMBERS_SINCE && asked.member_epoch >= 0);
-    if named.is_none() {
-        return Ok(());
-    }
     match group.map(|group| &group.body) {
-        Some(Body::Consumer(group)) => group.check_fetch(named, asked.member_epoch),
-        Some(Body::Classic(_)) | None => Ok(()),
+        Some(Body::Consumer(group)) if call.version >= MEMBERS_SINCE => {
+            group.check_fetch(asked.member_id.as_deref(), asked.member_epoch)
+        }
+        _ => Ok(()),
     }
 }
 /// A topic of which all positions were asked for; from version 10 on only if it is still there.

@@ -155,8 +155,10 @@ impl ConsumerGroup {
     }
     /// Whether these offsets may be read (OffsetFetch from version 9 on) by whom the request names.
     pub(crate) fn check_fetch(&self, member_id: Option<&str>, epoch: i32) -> Result<(), ErrorCode> {
-        let Some(member_id) = member_id.filter(|_| epoch >= 0) else { return Ok(()) };
-        let member = self.members.get(member_id.as_bytes()).ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?;
+        if member_id.is_none() && epoch < 0 {
+            return Ok(());
+        }
+        let member = member_id.and_then(|id| self.members.get(id.as_bytes())).ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?;
         check_epoch(member, epoch)
     }
     /// Whether these offsets may be committed (OffsetCommit, TxnOffsetCommit).
