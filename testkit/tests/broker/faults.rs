@@ -269,3 +269,13 @@ async fn a_panic_is_told_with_its_request_and_fails_the_test() {
     assert!(told.starts_with("a broker panicked: no such luck, while it served #0 "), "{told}");
     assert!(told.contains("MetadataRequest, version 12"), "{told}");
 }
+
+// What is left was summed up without a bound: two steps for half of all numbers ended the request that asked, or told of none.
+#[tokio::test]
+async fn a_plan_for_more_requests_than_can_be_counted_is_told() {
+    let cluster = TestCluster::start().await;
+    let step = || FaultStep::error(ErrorCode::NOT_COORDINATOR).times(u64::MAX / 2 + 1);
+    let plan = FaultPlan::new(ApiKey::HEARTBEAT, [step(), step()]);
+    cluster.add_faults(plan).expect("it can be");
+    assert_eq!(cluster.faults()[0].left, Some(u64::MAX));
+}

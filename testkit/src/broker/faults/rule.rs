@@ -177,7 +177,7 @@ impl Rule {
             id: self.id,
             text: format!("{}: {left}", self.scope),
             used: self.used,
-            left: self.steps.iter().map(|step| step.left).sum(),
+            left: self.steps.iter().try_fold(0_u64, |sum, step| Some(sum.saturating_add(step.left?))),
         }
     }
 }
