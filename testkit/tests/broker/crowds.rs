@@ -303,3 +303,25 @@ async fn what_is_asked_for_again_and_again_is_answered_once_or_not_at_all() {
     assert_eq!(describe(100), (100, 0));
     assert_eq!(describe(101), (101, ErrorCode::INVALID_REQUEST.get()));
 }
+
+// A hundred times a group whose member told nine megabytes was an answer of a gigabyte; with a larger member the process ended for want of memory.
+#[tokio::test]
+async fn a_large_group_is_not_told_again_and_again() {
+    let cluster = cluster().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let protocol = JoinGroupRequestProtocol::default().with_name(text("range")).with_metadata(vec![7; 9 << 20].into());
+    let join = JoinGroupRequest::default()
+        .with_group_id(GroupId(text("large")))
+        .with_session_timeout_ms(30_000)
+        .with_rebalance_timeout_ms(30_000)
+        .with_protocol_type(text("consumer"))
+        .with_protocols(vec![protocol]);
+    assert_eq!(connection.call(3, &join).error_code, 0);
+    let mut describe = |times: usize| {
+        let groups = vec![GroupId(text("large")); times];
+        let response = connection.call(5, &DescribeGroupsRequest::default().with_groups(groups));
+        (response.groups.len(), response.groups[0].error_code)
+    };
+    assert_eq!(describe(1), (1, 0));
+    assert_eq!(describe(50), (50, ErrorCode::INVALID_REQUEST.get()));
+}

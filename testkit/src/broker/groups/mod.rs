@@ -118,7 +118,8 @@ impl Group {
         }
     }
     /// About how many bytes it takes; what was last written of it takes about as much again.
-    fn weight(&self) -> usize {
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
         let members = match &self.body {
             Body::Classic(group) => group.weight(),
             Body::Consumer(group) => group.weight(),

@@ -3,7 +3,7 @@
 //! Versions 0 to 1. Left out: nothing.
 
 use super::describe_groups::OPERATIONS;
-use super::{Handler, repeats_too_often};
+use super::{Handler, repeats_groups_too_often};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::Group;
@@ -33,7 +33,7 @@ impl Handler for ConsumerGroupDescribe {
         if !broker.features.has_consumer_groups() {
             return Answer::Reply(Self::refuse(&request, ErrorCode::UNSUPPORTED_VERSION));
         }
-        if repeats_too_often(request.group_ids.iter()) {
+        if repeats_groups_too_often(broker, request.group_ids.iter()) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
         let operations = if request.include_authorized_operations { OPERATIONS } else { i32::MIN };

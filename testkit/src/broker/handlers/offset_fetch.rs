@@ -3,7 +3,7 @@
 //!
 //! Versions 1 to 10. Left out: nothing.
 
-use super::{Handler, repeats_too_often};
+use super::{Handler, repeats_groups_too_often};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::offsets::OffsetKey;
@@ -37,7 +37,7 @@ struct Found {
 impl Handler for OffsetFetch {
     type Request = OffsetFetchRequest;
     fn handle(broker: &mut Broker, call: &Call, request: OffsetFetchRequest) -> Answer<OffsetFetchResponse> {
-        if repeats_too_often(request.groups.iter().map(|asked| &asked.group_id)) {
+        if repeats_groups_too_often(broker, request.groups.iter().map(|asked| &asked.group_id)) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
         if call.version >= 8 {
