@@ -106,7 +106,7 @@ impl Fetcher {
         follow_up: &mut FetchFollowUp,
     ) -> usize {
         let (node, Some(session)) = (stream.node(), self.streams.get(&stream)) else { return 0 };
-        let (picture, Some(entry)) = (session.picture, session.entry(id)) else { return 0 };
+        let (picture, request, Some(entry)) = (session.picture, session.request, session.entry(id)) else { return 0 };
         let (generation, offset) = (entry.generation, entry.offset);
         let (config, isolation) = (self.config.clone(), self.config.isolation);
         let Some(partition) = self.current(id, generation) else { return 0 };
@@ -138,9 +138,10 @@ impl Fetcher {
             partition.prefer(now, NodeId::new(data.preferred_read_replica));
         }
         let Some(records) = data.records.into_bytes().filter(|records| !records.is_empty()) else {
-            partition.waits_for_session = stream.is_beside();
+            partition.goes_back = stream.is_beside() && partition.fetched_by == request;
             return 0;
         };
+        partition.goes_back = false;
         let filtered = filter(records, offset, data.aborted_transactions.unwrap_or_default(), isolation, response);
         let bytes = filtered.bytes;
         partition.extend(filtered);

@@ -32,8 +32,9 @@ pub(super) struct Partition {
     pub(super) denied: Option<(NodeId, u64)>,
     /// The number of the last Fetch that asked for it.
     pub(super) fetched_by: u64,
-    /// A fetch beside the session's has brought nothing: the session's next asks for it, which waits longer.
-    pub(super) waits_for_session: bool,
+    /// A fetch beside the session's has brought nothing: it goes back to the session with that one's next fetch, even while another beside
+    /// it is on its way.
+    pub(super) goes_back: bool,
     pub(super) asking: bool,
     pub(super) attempts: u32,
     pub(super) not_before: Option<Instant>,
@@ -80,7 +81,7 @@ impl Partition {
             preferred: None,
             denied: None,
             fetched_by: 0,
-            waits_for_session: false,
+            goes_back: false,
             asking: false,
             attempts: 0,
             not_before: None,

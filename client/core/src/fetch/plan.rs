@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Names are used up to this version of Fetch, ids from the next one on.
 const LAST_VERSION_WITH_NAMES: i16 = 12;
-/// So many fetches beside a session's may wait one after the other while that waits: each holds up what becomes readable meanwhile.
+/// So many fetches beside a session's may wait one after the other while that waits: each holds up what becomes readable meanwhile. Java and
+/// franz-go ask a broker for nothing while a fetch waits there, so that such a partition's records wait for the whole of `fetch.max.wait.ms`.
 const WAITS_BESIDE: u32 = 10;
 /// A broker that takes this version finds a truncated log by itself.
 const FINDS_DIVERGENCE: i16 = 12;
@@ -129,9 +130,7 @@ impl Fetcher {
         let (mut wanted, under_way) = (Vec::new(), self.under_way());
         for id in &self.order {
             let Some(partition) = self.partitions.get_mut(id) else { continue };
-            if !fetchable(partition, now, &self.config, &under_way)
-                || (partition.waits_for_session && stream.is_beside())
-            {
+            if !fetchable(partition, now, &self.config, &under_way) {
                 continue;
             }
             let Some((_, epoch)) = source(partition, now, image).filter(|(source, _)| *source == node) else {
@@ -142,7 +141,8 @@ impl Fetcher {
                 continue;
             }
             partition.checked_epoch = epoch.or(partition.checked_epoch);
-            (partition.fetched_by, partition.waits_for_session) = (request, false);
+            partition.fetched_by = request;
+            partition.goes_back &= stream.is_beside();
             wanted.push((id.clone(), partition.entry(epoch, topic_id(id, image), &self.config)));
         }
         // Whoever was first comes last the next time; topics stay together, since a request names each once.
@@ -203,7 +203,8 @@ impl Partition {
 
 fn fetchable(partition: &Partition, now: Instant, config: &FetchConfig, under_way: &[u64]) -> bool {
     partition.phase == Phase::Fetching
-        && !under_way.contains(&partition.fetched_by)
+        // What goes back is on its way beside the session, if at all: whoever asks now is the session.
+        && (partition.goes_back || !under_way.contains(&partition.fetched_by))
         && !partition.paused
         && !partition.waits(now)
         && partition.buffered_bytes < config.max_partition_bytes

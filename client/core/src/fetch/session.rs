@@ -3,8 +3,14 @@
 //! A session belongs to one stream of requests, of which one is on its way at a time. After any error of the request as a
 //! whole, or of the connection, the next request is a full one, which makes a new session.
 //!
-//! While a session's request waits at the broker for records, the session can ask for nothing else. What becomes readable meanwhile goes in a
-//! stream beside it, which keeps no session and waits less, until that brings nothing (C-14).
+//! While a session's request waits at the broker for records, the session can ask for nothing else. What becomes readable meanwhile is asked
+//! for in a stream beside it, which keeps no session and waits a tenth as long, again and again until the session's next request takes it up
+//! (C-14): nobody's records wait for the end of another partition's long poll.
+//!
+//! ```text
+//!  session  ├── 0 ──────────── waits, 500 ms ────────────┤├── 0, 1 ────────
+//!  beside        ├─ 1, records ┤├─ 1, none ┤├─ 1, none ┤ (dropped, if 0, 1 brings the same)
+//! ```
 
 use super::Generation;
 use millstream_protocol::hash::{HashMap, HashSet};

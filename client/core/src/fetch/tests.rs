@@ -83,6 +83,9 @@ impl Bench {
     fn try_fetch(&mut self) -> Option<FetchRequest> {
         Some(self.fetcher.poll_fetch(self.now, STREAM, &self.image)?.request(VERSION))
     }
+    fn fetch_in(&mut self, stream: Stream) -> FetchRequest {
+        self.fetcher.poll_fetch(self.now, stream, &self.image).expect("something to fetch").request(VERSION)
+    }
     fn streams(&mut self) -> Vec<Stream> {
         self.fetcher.streams_to_fetch(self.now, &self.image).into_iter().collect()
     }
@@ -121,6 +124,11 @@ fn data(partition: i32, records: Vec<Bytes>) -> PartitionData {
         records: Bytes::from(records.concat()).into(),
         ..Default::default()
     }
+}
+
+/// The partitions that a request names.
+fn asked(request: &FetchRequest) -> Vec<i32> {
+    request.topics.iter().flat_map(|topic| &topic.partitions).map(|partition| partition.partition).collect()
 }
 
 fn refused(partition: i32, code: ErrorCode) -> PartitionData {
@@ -315,15 +323,12 @@ fn what_was_taken_before_a_bad_batch_stays_valid_when_that_is_fetched_again() {
 // C-14
 #[test]
 fn a_partition_that_becomes_readable_does_not_wait_for_a_long_poll() {
-    let asked = |request: &FetchRequest| -> Vec<i32> {
-        request.topics.iter().flat_map(|topic| &topic.partitions).map(|partition| partition.partition).collect()
-    };
     let mut bench = Bench::at(0);
     bench.fetch();
     bench.fetcher.add_at(place(1), Position::at(Offset::new(7)));
     let beside = *bench.streams().first().expect("one is free");
     assert!(beside.is_beside());
-    let request = bench.fetcher.poll_fetch(bench.now, beside, &bench.image).expect("a fetch").request(VERSION);
+    let request = bench.fetch_in(beside);
     assert_eq!((request.session_id, request.session_epoch, asked(&request)), (0, -1, vec![1]));
     assert_eq!(bench.streams(), [], "both are asked for");
     bench.answer(9, vec![data(0, vec![])]);
@@ -335,17 +340,57 @@ fn a_partition_that_becomes_readable_does_not_wait_for_a_long_poll() {
     );
     bench.answer_in(beside, 0, vec![data(1, vec![plain(7, 2)])]);
     assert_eq!(bench.take(), [(vec![7], 9)]);
-    let request =
-        bench.fetcher.poll_fetch(bench.now, beside, &bench.image).expect("there may be more").request(VERSION);
-    assert_eq!(asked(&request), [1]);
+    let request = bench.fetch_in(beside);
+    assert_eq!(asked(&request), [1], "there may be more");
     assert_eq!(request.max_wait_ms, 50, "a tenth of what a session waits");
+}
+
+// C-14. Beside a long poll that had just begun, a partition was asked for once; when that brought nothing, what was written to it a moment
+// later came only after the long poll, and after the next one, if the fetch beside the first was on its way when that ended.
+#[test]
+fn a_quiet_partition_is_asked_for_beside_a_long_poll_until_the_session_takes_it_back() {
+    let mut bench = Bench::at(0);
+    bench.fetch();
+    bench.fetcher.add_at(place(1), Position::at(Offset::new(7)));
+    let beside = *bench.streams().first().expect("one is free");
+    bench.fetch_in(beside);
     bench.answer_in(beside, 0, vec![data(1, vec![])]);
-    assert!(
-        bench.fetcher.poll_fetch(bench.now, beside, &bench.image).is_none(),
-        "there was no more: the session takes it"
-    );
+    assert_eq!(bench.streams(), [beside], "partition 0 is still waited for");
+    assert_eq!(asked(&bench.fetch_in(beside)), [1], "and 1 again beside it");
     bench.answer(9, vec![]);
-    assert_eq!(asked(&bench.fetch()), [1]);
+    assert_eq!(asked(&bench.fetch()), [1], "0 is there already");
+    assert_eq!(bench.streams(), [], "so that the one beside it is the last");
+    bench.answer_in(beside, 0, vec![data(1, vec![])]);
+    assert_eq!(bench.streams(), []);
+    bench.answer(9, vec![data(1, vec![plain(7, 2)])]);
+    assert_eq!(bench.take(), [(vec![7], 9)]);
+    assert_eq!(asked(&bench.fetch()), [1], "from its new place");
+}
+
+// C-14, C-16
+#[test]
+fn what_the_session_took_back_is_filed_once_though_both_bring_it() {
+    for session_first in [false, true] {
+        let mut bench = Bench::at(0);
+        bench.fetch();
+        bench.fetcher.add_at(place(1), Position::at(Offset::new(7)));
+        let beside = *bench.streams().first().expect("one is free");
+        bench.fetch_in(beside);
+        bench.answer_in(beside, 0, vec![data(1, vec![])]);
+        bench.fetch_in(beside);
+        bench.answer(9, vec![]);
+        bench.fetch();
+        let mut streams = [beside, STREAM];
+        if session_first {
+            streams.reverse();
+        }
+        for stream in streams {
+            bench.answer_in(stream, 9, vec![data(1, vec![plain(7, 2)])]);
+        }
+        assert_eq!(bench.take(), [(vec![7], 9)]);
+        assert_eq!(bench.fetcher.buffered_bytes(), 0);
+        assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 9);
+    }
 }
 
 // K-15, as producers do
