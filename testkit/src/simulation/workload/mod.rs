@@ -108,6 +108,9 @@ impl Workload {
     }
 }
 
+/// How many violations a report shows.
+const SHOWN: usize = 20;
+
 /// What came of a run.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -139,14 +142,26 @@ impl Report {
     pub fn is_good(&self) -> bool {
         self.violations.is_empty() && self.error.is_none()
     }
+    /// The first thing that is wrong, in one line.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        let violation = self.violations.first().map(ToString::to_string);
+        violation.or_else(|| self.error.as_ref().map(ToString::to_string))
+    }
 }
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seed, workload) = (self.seed, self.workload);
         writeln!(f, "seed {seed} ({workload:?}, {} events, {:?})", self.events, self.simulated)?;
         self.error.iter().try_for_each(|error| writeln!(f, "  {error}"))?;
-        self.violations.iter().take(20).try_for_each(|violation| writeln!(f, "  {violation}"))?;
-        writeln!(f, "  with these faults:")?;
+        self.violations.iter().take(SHOWN).try_for_each(|violation| writeln!(f, "  {violation}"))?;
+        if let Some(more) = self.violations.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+            writeln!(f, "  and {more} more")?;
+        }
+        if self.faults.is_empty() {
+            return writeln!(f, "  without any fault");
+        }
+        writeln!(f, "  with these faults, by their numbers:")?;
         self.faults.iter().try_for_each(|(number, at, fault)| writeln!(f, "  {number:>4} at {at:?}: {fault:?}"))
     }
 }
