@@ -137,11 +137,16 @@ impl Nodes {
         let chosen = self.controller.and_then(|id| self.up().find(|node| node.id == id));
         chosen.or_else(|| self.up().next())
     }
-    pub(crate) fn set_controller(&mut self, id: NodeId) {
+    /// Says whether it was another one before.
+    pub(crate) fn set_controller(&mut self, id: NodeId) -> bool {
+        let id_of = |controller: Option<&Node>| controller.map(|node| node.id);
+        let before = id_of(self.controller());
         self.controller = Some(id);
+        before != id_of(self.controller())
     }
-    pub(crate) fn set_coordinator(&mut self, key: &str, id: NodeId) {
-        self.coordinators.insert(key.to_owned(), id);
+    /// Says whether another one, or none, was chosen before.
+    pub(crate) fn set_coordinator(&mut self, key: &str, id: NodeId) -> bool {
+        self.coordinators.insert(key.to_owned(), id) != Some(id)
     }
     /// The node that a test has chosen to coordinate a group or a transactional id, while it is up.
     pub(crate) fn chosen_coordinator(&self, key: &str) -> Option<&Node> {

@@ -103,13 +103,13 @@ impl Broker {
     pub(crate) fn set_hidden(&mut self, node: NodeId, is_hidden: bool) {
         self.nodes.set_hidden(node, is_hidden);
     }
-    /// Lets a node be the controller, while it is up.
-    pub(crate) fn set_controller(&mut self, node: NodeId) {
-        self.nodes.set_controller(node);
+    /// Lets a node be the controller, while it is up; says whether it was another one before.
+    pub(crate) fn set_controller(&mut self, node: NodeId) -> bool {
+        self.nodes.set_controller(node)
     }
-    /// Lets a node coordinate a group or a transactional id, while it is up.
-    pub(crate) fn set_coordinator(&mut self, key: &str, node: NodeId) {
-        self.nodes.set_coordinator(key, node);
+    /// Lets a node coordinate a group or a transactional id, while it is up; says whether another one, or none, was chosen before.
+    pub(crate) fn set_coordinator(&mut self, key: &str, node: NodeId) -> bool {
+        self.nodes.set_coordinator(key, node)
     }
     /// Lets the next Metadata answer that names a partition tell this leader of it; says whether there is such a partition.
     pub(crate) fn push_leader_answer(

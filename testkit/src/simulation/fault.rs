@@ -8,6 +8,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+/// Counted when the markers are let go, if there are any.
+pub(crate) const HELD_MARKERS: &str = "held markers";
+/// What comes after a crash.
+pub(crate) const NODE_RESTART: &str = "node restart";
+
 /// Something that goes wrong. What lasts heals by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -53,11 +58,7 @@ impl Fault {
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
-            Self::Link(_, Trouble::Slow(_), _) => "latency",
-            Self::Link(_, Trouble::Stalled, _) => "stall",
-            Self::Link(_, Trouble::RequestsCut, _) => "partition of requests",
-            Self::Link(_, Trouble::AnswersCut, _) => "partition of answers",
-            Self::Link(_, Trouble::Split, _) => "frames split at every byte",
+            Self::Link(_, trouble, _) => trouble.kind(),
             Self::HalfOpen(_) => "half-open",
             Self::Reset(_) => "reset",
             Self::Crash(..) => "node crash",
@@ -69,15 +70,15 @@ impl Fault {
             Self::ApplyThenDisconnect(..) => "apply, then disconnect",
             Self::Refuse(..) => "refusal",
             Self::Corrupt(..) => "corrupt records",
-            Self::HoldMarkers(_) => "held markers",
+            Self::HoldMarkers(_) => HELD_MARKERS,
             Self::Hostile(..) => "hostile frame",
             Self::Kill(..) => "process crash",
             Self::DiskFailure(..) => "disk failure",
             Self::PowerLoss(..) => "power loss",
         }
     }
-    /// The kinds of all faults.
-    pub const KINDS: [&'static str; 21] = [
+    /// The kinds of all faults, and what comes of them.
+    pub const KINDS: [&'static str; 22] = [
         "latency",
         "stall",
         "partition of requests",
@@ -86,6 +87,7 @@ impl Fault {
         "half-open",
         "reset",
         "node crash",
+        NODE_RESTART,
         "node pause",
         "leader move",
         "coordinator move",
@@ -94,7 +96,7 @@ impl Fault {
         "apply, then disconnect",
         "refusal",
         "corrupt records",
-        "held markers",
+        HELD_MARKERS,
         "hostile frame",
         "process crash",
         "disk failure",
@@ -106,7 +108,7 @@ impl Fault {
     }
 }
 
-/// How often which kind of fault has happened.
+/// How often which kind of fault has happened: not that it was planned, but that it found something to happen to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FaultCounts(BTreeMap<&'static str, u64>);
 
@@ -242,6 +244,6 @@ mod tests {
         let mut counts = FaultCounts::default();
         let schedule = plan(&mut Random::new(1), &targets, Duration::from_secs(36_000));
         schedule.iter().for_each(|(_, fault)| counts.add(fault.kind()));
-        assert_eq!(counts.missing(), Vec::<&str>::new());
+        assert_eq!(counts.missing(), [NODE_RESTART]);
     }
 }

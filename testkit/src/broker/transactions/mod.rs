@@ -159,18 +159,20 @@ impl Broker {
     pub(crate) fn hold_markers(&mut self) {
         self.faults.holds_markers = true;
     }
-    /// Writes the ends that were held, and lets later ones be written.
-    pub(crate) fn release_markers(&mut self) {
+    /// Writes the ends that were held, and lets later ones be written; says whether there were any.
+    pub(crate) fn release_markers(&mut self) -> bool {
         self.faults.holds_markers = false;
         let now = self.now;
-        let mut held = Vec::new();
+        let (mut held, mut were_any) = (Vec::new(), false);
         for (id, transaction) in &mut self.transactions.by_id {
             if let State::Prepared { until, .. } = &mut transaction.state {
+                were_any |= *until == NEVER;
                 *until = now;
                 held.push(id.clone());
             }
         }
         held.iter().for_each(|id| self.advance_transaction(id));
+        were_any
     }
     fn fence(&mut self, id: &str) {
         let Ok(until) = self.marker_time(id) else { return };

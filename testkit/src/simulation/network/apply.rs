@@ -3,12 +3,12 @@
 use super::Network;
 use super::events::Event;
 use crate::faults::{Effect, FaultPlan, FaultStep, Then};
-use crate::simulation::fault::{Fault, FaultCounts};
+use crate::simulation::fault::{Fault, FaultCounts, HELD_MARKERS};
 use millstream_protocol::NodeId;
 use std::time::Duration;
 
 impl Network {
-    /// Lets a fault happen; one that finds nothing to happen to is not counted.
+    /// Lets a fault happen; one that finds nothing to happen to is not counted, and one that waits for what it happens to is counted then.
     pub(super) fn apply(&mut self, now: Duration, fault: &Fault) {
         if self.happens(now, fault) {
             self.count(fault);
@@ -24,13 +24,14 @@ impl Network {
         let states = self.broker.faults().states();
         let met = states.iter().filter(|state| state.used > 0).filter_map(|state| self.planned.get(&state.id));
         met.for_each(|kind| counts.add(kind));
+        self.conditions.met().for_each(|kind| counts.add(kind));
         counts
     }
     fn happens(&mut self, now: Duration, fault: &Fault) -> bool {
         match fault {
             Fault::Link(links, trouble, lasts) => {
                 self.conditions.add(now, links.clone(), *trouble, *lasts);
-                true
+                false
             }
             Fault::HalfOpen(node) => self.forget_at(*node),
             Fault::Reset(node) => self.reset_at(*node),
@@ -55,13 +56,9 @@ impl Network {
             Fault::MoveCoordinator(which, node) => {
                 let key = which.checked_rem(self.coordinated.len()).and_then(|which| self.coordinated.get(which));
                 let Some(key) = key.filter(|_| self.is_up(*node)).cloned() else { return false };
-                self.broker.set_coordinator(&key, *node);
-                true
+                self.broker.set_coordinator(&key, *node)
             }
-            Fault::MoveController(node) => {
-                self.broker.set_controller(*node);
-                self.is_up(*node)
-            }
+            Fault::MoveController(node) => self.broker.set_controller(*node),
             Fault::Recreate => {
                 let Some(topic) = self.renewed.clone() else { return false };
                 let was_there = self.broker.recreate_topic(&topic);
@@ -71,7 +68,7 @@ impl Network {
             Fault::HoldMarkers(lasts) => {
                 self.broker.hold_markers();
                 self.events.add(now + *lasts, Event::ReleaseMarkers);
-                true
+                false
             }
             Fault::Corrupt(topic, partition, place, lasts) => self.corrupt(now, *topic, *partition, *place, *lasts),
             // Whoever runs the processes does these.
@@ -103,7 +100,9 @@ impl Network {
         Some((name.clone(), partition))
     }
     pub(super) fn release_markers(&mut self, now: Duration) {
-        self.broker.release_markers();
+        if self.broker.release_markers() {
+            self.counts.add(HELD_MARKERS);
+        }
         self.flush(now);
     }
     /// The coordinator of this group or transactional id may move.

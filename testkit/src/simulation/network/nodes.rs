@@ -6,6 +6,7 @@ use super::events::Event;
 use super::pipe::Piece;
 use super::{Network, Phase};
 use crate::broker::{ConnectionId, Outcome, Peer, Reply};
+use crate::simulation::fault::NODE_RESTART;
 use crate::simulation::runtime::{EPOCH_MS, timestamp};
 use crate::simulation::trace::Place;
 use bytes::Bytes;
@@ -161,6 +162,7 @@ impl Network {
     pub(super) fn restart(&mut self, now: Duration, node: NodeId) {
         if let Some(machine) = self.machines.get_mut(&node) {
             machine.is_down = false;
+            self.counts.add(NODE_RESTART);
         }
         let _ = self.broker.restart(node);
         self.flush(now);

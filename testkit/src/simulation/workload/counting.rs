@@ -103,13 +103,18 @@ fn topology() -> Topology {
     topology.build().expect("the topology is one that can be")
 }
 
-/// What a fault does to a machine's disk.
-pub(super) fn strike(disk: &MemoryFs, fault: &Fault) {
+/// What a fault does to a machine's disk; says from which operation on that fails, if it does.
+pub(super) fn strike(disk: &MemoryFs, fault: &Fault) -> u64 {
+    let mut from = disk.operations();
     match fault {
-        Fault::DiskFailure(_, after, _) => disk.fail_from(disk.operations() + after, std::io::ErrorKind::Other),
+        Fault::DiskFailure(_, after, _) => {
+            from += after;
+            disk.fail_from(from, std::io::ErrorKind::Other);
+        }
         Fault::PowerLoss(_, kept, _) => disk.lose_power(*kept),
         _ => {}
     }
+    from
 }
 
 /// Each input is counted once: it has one count, however often that goes out, and each key has the counts from 1 to the number of its

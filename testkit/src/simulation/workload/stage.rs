@@ -156,9 +156,12 @@ impl Stage {
             disk.into_iter().for_each(|disk| disk.fail_from(disk.operations(), ErrorKind::Other));
             process.kill();
         }
-        disk.into_iter().for_each(|disk| super::counting::strike(disk, fault));
-        self.handle.count(fault);
+        let fails_from = disk.map(|disk| super::counting::strike(disk, fault));
         sleep_until(&*self.runtime, self.runtime.now() + *lasts).await;
+        // A disk that nobody wrote to has not failed anybody.
+        if disk.zip(fails_from).is_none_or(|(disk, from)| kills || disk.operations() > from) {
+            self.handle.count(fault);
+        }
         disk.into_iter().for_each(MemoryFs::heal);
         kills
     }
