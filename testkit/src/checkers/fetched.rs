@@ -1,47 +1,60 @@
 //! K-16, consumers: what is fetched and not yet handed out is never more than a consumer may hold. A broker gives at least one batch, however
-//! small the limit is, so that one from each node may come on top.
+//! little was asked for: an answer's first batch counts as no more than its request asked for.
 
 use super::{Checker, ClientId, Event, Frame, FrameKind, History, Violation};
 use millstream_protocol::messages::fetch_response::{AbortedTransaction, PartitionData};
-use millstream_protocol::messages::{FetchResponse, MetadataResponse, ResponseKind, Uuid};
+use millstream_protocol::messages::{FetchResponse, MetadataResponse, RequestKind, ResponseKind, Uuid};
 use millstream_protocol::record::{BatchHeader, headers};
-use millstream_protocol::{ApiKey, NodeId, TopicName, TopicPartition};
-use std::collections::{BTreeMap, BTreeSet};
+use millstream_protocol::{ApiKey, TopicName, TopicPartition};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
-    let mut fetched = Fetched::default();
-    let mut frames = history.frames.iter().filter(|frame| frame.kind == FrameKind::Response).peekable();
+    let tells_receipt = history.frames.iter().any(|frame| frame.kind == FrameKind::Received);
+    let mut fetched = Fetched { tells_receipt, ..Fetched::default() };
+    let mut frames = history.frames.iter().peekable();
     for (at, client, event) in history.events() {
-        // What is handed out at the moment at which an answer is given makes room for it.
-        while let Some(frame) = frames.next_if(|frame| frame.at < at) {
-            fetched.answered(frame, found);
+        while let Some(frame) = frames.next_if(|frame| frame.at <= at) {
+            fetched.passed(frame, found);
         }
-        fetched.note(client, event);
+        fetched.note(at, client, event);
     }
-    frames.for_each(|frame| fetched.answered(frame, found));
+    frames.for_each(|frame| fetched.passed(frame, found));
 }
 
 #[derive(Debug, Default)]
-struct Fetched {
+struct Fetched<'h> {
+    tells_receipt: bool,
     /// By process.
     consumers: BTreeMap<ClientId, Held>,
     /// The process of a client.
     process_of: BTreeMap<ClientId, ClientId>,
     topics: BTreeMap<Uuid, TopicName>,
+    /// Fetches without an answer, by connection.
+    asked: BTreeMap<u64, VecDeque<Asked>>,
+    /// Answers on their way, by connection.
+    coming: BTreeMap<u64, VecDeque<(&'h Frame, Option<Asked>)>>,
+}
+
+/// What a fetch asked for, and when.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    at: Duration,
+    bytes: usize,
 }
 
 /// What a consumer holds.
 #[derive(Debug, Default)]
 struct Held {
     limit: usize,
-    /// Sizes of batches, by their first offsets.
+    /// What batches count, by their first offsets.
     batches: BTreeMap<TopicPartition, BTreeMap<i64, usize>>,
-    nodes: BTreeSet<NodeId>,
-    largest: usize,
+    /// Since when a partition is read from another place, or not at all: what was asked for before is dropped.
+    moved: BTreeMap<TopicPartition, Duration>,
 }
 
-impl Fetched {
-    fn note(&mut self, client: ClientId, event: &Event) {
+impl<'h> Fetched<'h> {
+    fn note(&mut self, at: Duration, client: ClientId, event: &Event) {
         if let Event::FetchLimit { process, bytes } = event {
             self.process_of.insert(client, *process);
             self.consumers.insert(*process, Held { limit: *bytes, ..Held::default() });
@@ -49,19 +62,52 @@ impl Fetched {
         let Some(held) = self.process_of.get(&client).and_then(|process| self.consumers.get_mut(process)) else {
             return;
         };
-        event.repositioned().iter().for_each(|partition| _ = held.batches.remove(partition));
-        if let Event::Polled { records, .. } = event {
-            records.iter().for_each(|read| held.release(&read.partition, read.offset));
+        match event {
+            Event::Polled { records, .. } => {
+                records.iter().for_each(|read| held.release(&read.partition, read.offset));
+            }
+            // What is newly assigned is fetched before the application hears of it.
+            Event::Assigned { .. } => {}
+            event => event.repositioned().iter().for_each(|partition| held.drop_all(at, partition)),
         }
     }
-    fn answered(&mut self, frame: &Frame, found: &mut Vec<Violation>) {
-        let is_needed = frame.api == ApiKey::METADATA || frame.api == ApiKey::FETCH;
+    fn passed(&mut self, frame: &'h Frame, found: &mut Vec<Violation>) {
+        match frame.kind {
+            FrameKind::Sent => self.sent(frame),
+            FrameKind::Request => {}
+            FrameKind::Response => {
+                let is_fetch = frame.api == ApiKey::FETCH;
+                let queue = self.asked.get_mut(&frame.connection).filter(|_| is_fetch);
+                let asked = queue.and_then(VecDeque::pop_front);
+                if self.tells_receipt {
+                    self.coming.entry(frame.connection).or_default().push_back((frame, asked));
+                } else {
+                    self.answered(frame, asked, found);
+                }
+            }
+            FrameKind::Received => {
+                let answer = self.coming.get_mut(&frame.connection).and_then(VecDeque::pop_front);
+                answer.into_iter().for_each(|(answer, asked)| self.answered(answer, asked, found));
+            }
+        }
+    }
+    fn sent(&mut self, frame: &Frame) {
+        if frame.api == ApiKey::FETCH
+            && self.consumers.contains_key(&frame.client)
+            && let Some(RequestKind::Fetch(request)) = frame.request()
+        {
+            let asked = Asked { at: frame.at, bytes: usize::try_from(request.max_bytes).unwrap_or(0) };
+            self.asked.entry(frame.connection).or_default().push_back(asked);
+        }
+    }
+    fn answered(&mut self, frame: &Frame, asked: Option<Asked>, found: &mut Vec<Violation>) {
+        let is_needed = frame.api == ApiKey::METADATA || asked.is_some();
         if self.consumers.is_empty() || !is_needed {
             return;
         }
-        match frame.response() {
-            Some(ResponseKind::Metadata(response)) => self.learn(response),
-            Some(ResponseKind::Fetch(response)) => self.fetched(frame, response, found),
+        match (frame.response(), asked) {
+            (Some(ResponseKind::Metadata(response)), _) => self.learn(response),
+            (Some(ResponseKind::Fetch(response)), Some(asked)) => self.fetched(frame, asked, response, found),
             _ => {}
         }
     }
@@ -72,20 +118,19 @@ impl Fetched {
             .filter_map(|topic| Some((topic.topic_id, TopicName::from(topic.name?.as_str()))));
         self.topics.extend(named);
     }
-    fn fetched(&mut self, frame: &Frame, response: FetchResponse, found: &mut Vec<Violation>) {
+    fn fetched(&mut self, frame: &Frame, asked: Asked, response: FetchResponse, found: &mut Vec<Violation>) {
         let Some(held) = self.consumers.get_mut(&frame.client) else { return };
+        let mut first = Some(asked.bytes);
         for topic in response.responses {
             let name = self.topics.get(&topic.topic_id).cloned().unwrap_or(topic.topic);
             for data in topic.partitions {
-                held.take(&TopicPartition::new(name.clone(), data.partition_index), data);
+                held.take(asked.at, &TopicPartition::new(name.clone(), data.partition_index), data, &mut first);
             }
         }
-        held.nodes.insert(frame.node);
-        let (bytes, limit) = (held.bytes(), held.limit + held.nodes.len() * held.largest);
+        let (bytes, limit, at, client) = (held.bytes(), held.limit, frame.at, frame.client);
         if bytes > limit {
             let text = format!(
-                "at {:?} {:?} holds {bytes} fetched bytes, of which it may have {limit}",
-                frame.at, frame.client
+                "{client:?} holds {bytes} fetched bytes, of which it may have {limit}, by the answer of {at:?}"
             );
             found.push(Violation::new(Checker::K16, "memory", text));
         }
@@ -101,14 +146,19 @@ impl Held {
             *batches = batches.split_off(&read.saturating_add(1));
         }
     }
-    /// Holds the batches that are to be handed out.
-    fn take(&mut self, partition: &TopicPartition, data: PartitionData) {
+    fn drop_all(&mut self, at: Duration, partition: &TopicPartition) {
+        self.batches.remove(partition);
+        self.moved.insert(partition.clone(), at);
+    }
+    /// Holds the batches that are to be handed out. The first of an answer counts no more than `first`.
+    fn take(&mut self, asked: Duration, partition: &TopicPartition, data: PartitionData, first: &mut Option<usize>) {
         let Some(records) = data.records.into_bytes() else { return };
         let aborted = data.aborted_transactions.unwrap_or_default();
+        let is_dropped = self.moved.get(partition).is_some_and(|moved| asked < *moved);
         for (header, batch) in headers(&records).filter_map(Result::ok) {
-            if is_visible(&header, &aborted) {
-                self.largest = self.largest.max(batch.len());
-                self.batches.entry(partition.clone()).or_default().insert(header.base_offset, batch.len());
+            let counts = batch.len().min(first.take().unwrap_or(usize::MAX));
+            if is_visible(&header, &aborted) && !is_dropped {
+                self.batches.entry(partition.clone()).or_default().insert(header.base_offset, counts);
             }
         }
     }

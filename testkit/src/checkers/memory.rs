@@ -1,29 +1,53 @@
-//! K-16: what a producer has taken and not resolved is never more than it may hold.
+//! K-16: what a producer has taken and not resolved is never more than it may hold. What is resolved at the moment at which more is taken made
+//! room for that: in which order a program's tasks write the two down is chance.
 
 use super::{Checker, ClientId, Event, History, Value, Violation};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
-    let mut limits: BTreeMap<ClientId, usize> = BTreeMap::new();
-    let mut sizes: BTreeMap<Value, usize> = BTreeMap::new();
-    let mut held: BTreeMap<ClientId, usize> = BTreeMap::new();
-    for (at, client, event) in history.events() {
+    let mut producers = Producers::default();
+    let mut events = history.events().peekable();
+    while let Some((at, client, event)) = events.next() {
+        producers.note(client, event);
+        if events.peek().is_none_or(|(next, ..)| *next > at) {
+            producers.moment_ends(at, found);
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Producers {
+    limits: BTreeMap<ClientId, usize>,
+    sizes: BTreeMap<Value, usize>,
+    held: BTreeMap<ClientId, usize>,
+    /// Those that have taken something at this moment.
+    took: BTreeSet<ClientId>,
+}
+
+impl Producers {
+    fn note(&mut self, client: ClientId, event: &Event) {
         match event {
-            Event::MemoryLimit(bytes) => _ = limits.insert(client, *bytes),
-            Event::Send { value, bytes, .. } => _ = sizes.insert(*value, *bytes),
+            Event::MemoryLimit(bytes) => _ = self.limits.insert(client, *bytes),
+            Event::Send { value, bytes, .. } => _ = self.sizes.insert(*value, *bytes),
             Event::Taken { value } => {
-                let now = held.entry(client).or_default();
-                *now += sizes.get(value).copied().unwrap_or(0);
-                if let Some(limit) = limits.get(&client).filter(|limit| **limit < *now) {
-                    let text = format!("at {at:?} {client:?} holds {now} bytes, of which it may have {limit}");
-                    found.push(Violation::new(Checker::K16, "memory", text));
-                }
+                *self.held.entry(client).or_default() += self.sizes.get(value).copied().unwrap_or(0);
+                self.took.insert(client);
             }
             Event::Acked { value, .. } | Event::SendFailed { value, .. } => {
-                let bytes = sizes.remove(value).unwrap_or(0);
-                held.entry(client).and_modify(|held| *held = held.saturating_sub(bytes));
+                let bytes = self.sizes.remove(value).unwrap_or(0);
+                self.held.entry(client).and_modify(|held| *held = held.saturating_sub(bytes));
             }
             _ => {}
+        }
+    }
+    fn moment_ends(&mut self, at: Duration, found: &mut Vec<Violation>) {
+        for client in std::mem::take(&mut self.took) {
+            let held = self.held.get(&client).copied().unwrap_or(0);
+            if let Some(limit) = self.limits.get(&client).filter(|limit| **limit < held) {
+                let text = format!("at {at:?} {client:?} holds {held} bytes, of which it may have {limit}");
+                found.push(Violation::new(Checker::K16, "memory", text));
+            }
         }
     }
 }

@@ -309,8 +309,24 @@ fn k16_a_producer_holds_no_more_than_it_may() {
     limited(19).has(Checker::K16, "memory");
 }
 
-/// An answer with one record of 100 bytes.
-fn fetched(at: u64, offset: i64) -> Frame {
+// Memory was free again, and taken, before the task ran that wrote down what had been acknowledged.
+#[test]
+fn k16_what_is_resolved_at_the_moment_at_which_more_is_taken_made_room_for_it() {
+    let acked_at = |at| {
+        let mut told = Told::default().then(WRITER, Event::MemoryLimit(10)).sent(10);
+        let send = Event::Send { value: 11, partition: place(), transaction: None, bytes: 10 };
+        let acked = Event::Acked { value: 10, offset: Some(0) };
+        for (at, event) in [(9, send), (9, Event::Taken { value: 11 }), (at, acked)] {
+            told.0.add(Duration::from_secs(at), WRITER, event);
+        }
+        told
+    };
+    acked_at(9).passes();
+    acked_at(10).has(Checker::K16, "memory");
+}
+
+/// A fetch of so many bytes, and its answer with one record of 100 bytes, which is a batch of 170.
+fn fetched(at: u64, offset: i64, max_bytes: i32) -> [Frame; 2] {
     let mut builder = BatchBuilder::new();
     builder.append(Timestamp::from_millis(1), None, Some(&[0; 100]), &Headers::new()).expect("it is small");
     let sealed = builder.seal(&mut Compressor::none()).expect("it is small");
@@ -319,18 +335,45 @@ fn fetched(at: u64, offset: i64) -> Frame {
     let topic = FetchableTopicResponse { topic: "t".into(), partitions: vec![data], ..Default::default() };
     let response = FetchResponse { responses: vec![topic], ..FetchResponse::default() };
     let frame = frame::encode_response::<FetchRequest>(12, 1, &response).expect("it can be written");
-    told(at, FrameKind::Response, ApiKey::FETCH, 12, frame.payload())
+    let request = FetchRequest { max_bytes, ..FetchRequest::default() };
+    [sent(at, 12, &request), told(at, FrameKind::Response, ApiKey::FETCH, 12, frame.payload())]
+}
+
+/// A consumer that holds these fetches' records at once, and may hold so much.
+fn holding(limit: usize, fetches: &[(u64, i64, i32)]) -> Told {
+    let frames = fetches.iter().flat_map(|(at, offset, max_bytes)| fetched(*at, *offset, *max_bytes));
+    let told = Told::default().then(READER, Event::FetchLimit { process: WRITER.into(), bytes: limit });
+    told.frames(frames.collect())
 }
 
 #[test]
-fn k16_a_consumer_holds_no_more_than_it_may_and_one_batch() {
-    let limited = |bytes| {
-        let told = Told::default().then(READER, Event::FetchLimit { process: WRITER.into(), bytes });
-        told.then(OTHER, Event::Gone).frames(vec![fetched(1, 0), fetched(3, 1), fetched(4, 2)])
+fn k16_a_consumer_holds_no_more_than_it_may() {
+    let two = [(1, 0, 200), (3, 1, 200)];
+    holding(340, &two).passes();
+    holding(339, &two).has(Checker::K16, "memory");
+    holding(339, &two).then(OTHER, Event::Gone).polled(&[(0, 10)]).passes();
+    let sought = Event::Sought { partition: place() };
+    holding(339, &two).then(OTHER, Event::Gone).then(READER, sought).passes();
+}
+
+#[test]
+fn k16_a_first_batch_counts_as_what_was_asked_for() {
+    holding(300, &[(1, 0, 169), (3, 1, 131)]).passes();
+    holding(299, &[(1, 0, 169), (3, 1, 131)]).has(Checker::K16, "memory");
+}
+
+#[test]
+fn k16_what_was_asked_for_before_a_seek_is_not_held() {
+    let late = |asked_at: u64| {
+        let [mut request, mut answer] = fetched(5, 0, 200);
+        request.at = Duration::from_secs(asked_at);
+        (request.connection, answer.connection) = (2, 2);
+        let [other, other_answer] = fetched(3, 1, 200);
+        let told = Told::default().then(READER, Event::FetchLimit { process: WRITER.into(), bytes: 200 });
+        told.then(READER, Event::Sought { partition: place() }).frames(vec![request, other, other_answer, answer])
     };
-    limited(400).passes();
-    limited(300).has(Checker::K16, "memory");
-    limited(300).polled(&[(0, 10)]).passes();
+    late(0).passes();
+    late(2).has(Checker::K16, "memory");
 }
 
 #[test]

@@ -156,8 +156,8 @@ fn k16_a_producer_without_a_bound_is_found() {
 
 #[test]
 fn k16_a_consumer_that_holds_more_than_it_may_is_found() {
-    let behind = Fault::Link(Links::of_host("reader"), Trouble::Stalled, secs(12));
-    let case = case(Workload::Producing).with_short_memory().at(secs(5), behind.clone()).at(secs(20), behind);
+    let behind = Fault::Link(Links::of_host("reader"), Trouble::Stalled, secs(40));
+    let case = case(Workload::Producing).lasting(secs(60)).with_short_memory().at(secs(5), behind);
     is_caught(Bug::ForgetLimits, &case, &[(K16, "memory")]);
 }
 

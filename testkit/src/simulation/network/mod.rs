@@ -256,7 +256,9 @@ impl Network {
             Direction::ToProcess => {
                 let bytes = connection.to_process.arrive(now);
                 let (place, arrived) = (connection.place(now, id), connection.received(bytes));
-                arrived.into_iter().for_each(|about| self.trace.received(place, about));
+                // Of what comes after the process has closed its end it knows nothing.
+                let known = arrived.into_iter().filter(|_| !connection.is_left);
+                known.for_each(|about| self.trace.received(place, about));
             }
             Direction::ToNode => {
                 let piece = connection.to_node.pop(now);

@@ -203,5 +203,12 @@ pub fn run(workload: Workload, seed: u64) -> Report {
 pub fn run_with(workload: Workload, seed: u64, keeps: &dyn Fn(usize) -> bool) -> Report {
     let schedule = plan(&mut Random::new(seed).fork(10), &workload.targets(), TROUBLE);
     let kept = schedule.into_iter().enumerate().filter(|(number, _)| keeps(*number));
-    Case::new(workload, seed).lasting(TROUBLE).with_faults(kept.map(|(number, (at, fault))| (number, at, fault))).run()
+    let case = Case::new(workload, seed).lasting(TROUBLE);
+    let case = if is_memory_short(workload, seed) { case.with_short_memory() } else { case };
+    case.with_faults(kept.map(|(number, (at, fault))| (number, at, fault))).run()
+}
+
+/// Now and then, where it is known of each record when the consumer lets go of it.
+fn is_memory_short(workload: Workload, seed: u64) -> bool {
+    workload == Workload::Producing && Random::new(seed).fork(13).one_in(4)
 }

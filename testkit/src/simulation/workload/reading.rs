@@ -106,8 +106,11 @@ impl Reader {
     /// Goes on where it was, after a moment: a batch that is corrupt will be whole again.
     async fn get_over(&mut self, consumer: &mut Consumer, error: &Error) {
         let runtime = self.process.runtime();
+        // It has let go of what it had of the partition.
+        let partition = error.topic_partition();
+        partition.into_iter().for_each(|partition| self.scribe.note(Event::Sought { partition: partition.clone() }));
         sleep_until(&*runtime, runtime.now() + Duration::from_millis(500)).await;
-        let Some(partition) = error.topic_partition() else { return };
+        let Some(partition) = partition else { return };
         self.scribe.note(Event::Sought { partition: partition.clone() });
         let next = self.next.get(partition).copied().unwrap_or(Offset::new(0));
         let _ = consumer.seek(partition.clone(), OffsetSpec::At(next));
