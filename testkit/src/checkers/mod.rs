@@ -15,7 +15,7 @@
 //! | K-8 | `G1c` | transactions read each other's writes in a circle |
 //! | K-9 | `consumed-twice`, `not-consumed` | committed transactions did not consume each input once |
 //! | K-10 | `sequence` | a producer's sequence numbers have a gap, or two meanings |
-//! | K-11 | `commit` | a committed offset went back, ahead of its reader, or came from somebody else |
+//! | K-11 | `commit` | a committed offset went back, ahead of its reader, or came from somebody else or an earlier generation |
 //! | K-12 | `ownership` | two members had a partition at once |
 //! | K-13 | `resolution` | a send was not resolved exactly once |
 //! | K-14 | `position` | a position went back, or a reader of committed records got one that is not |
@@ -31,6 +31,7 @@ mod consumed;
 mod cycles;
 mod facts;
 mod fetched;
+mod generations;
 mod history;
 mod hygiene;
 mod liveness;
@@ -150,6 +151,7 @@ pub fn check_with(history: &History, policy: &Policy) -> Vec<Violation> {
     consumed::check(&facts, history, &mut found);
     sequences::check(history, &mut found);
     commits::check(history, &mut found);
+    generations::check(history, &mut found);
     ownership::check(history, &mut found);
     resolution::check(history, &mut found);
     positions::check(history, &mut found);

@@ -2,14 +2,17 @@
 
 use bytes::Bytes;
 use millstream_protocol::messages::fetch_response::{FetchableTopicResponse, PartitionData};
+use millstream_protocol::messages::offset_commit_response::{OffsetCommitResponsePartition, OffsetCommitResponseTopic};
 use millstream_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use millstream_protocol::messages::{
     FetchRequest, FetchResponse, FindCoordinatorRequest, HeartbeatRequest, HeartbeatResponse, JoinGroupRequest,
-    MetadataRequest, ProduceRequest, RecordData, Request,
+    JoinGroupResponse, MetadataRequest, OffsetCommitRequest, OffsetCommitResponse, ProduceRequest, RecordData, Request,
+    StrBytes,
 };
 use millstream_protocol::record::{BatchBuilder, Stamp};
 use millstream_protocol::{
-    ApiKey, Compression, Compressor, Headers, NodeId, ProducerEpoch, ProducerId, Timestamp, TopicPartition, frame,
+    ApiKey, Compression, Compressor, ErrorCode, Headers, NodeId, ProducerEpoch, ProducerId, Timestamp, TopicPartition,
+    frame,
 };
 use millstream_testkit::checkers::{Checker, Ended, Event, Frame, FrameKind, History, Read, check};
 use std::time::Duration;
@@ -218,6 +221,42 @@ fn k11_commits_go_forward_up_to_what_was_read_and_are_the_owner_s() {
     read().committed(READER, 3).has(Checker::K11, "commit");
     let lost = read().then(READER, Event::Lost { partitions: vec![place()] });
     lost.committed(READER, 2).has(Checker::K11, "commit");
+}
+
+/// One member is let into two generations, and then a commit of this one is answered so.
+fn commit_of(generation: i32, code: ErrorCode) -> Told {
+    let joined = |at, generation_id| {
+        let mut request = JoinGroupRequest::default();
+        request.group_id = StrBytes::from_static_str("g").into();
+        let mut response = JoinGroupResponse::default();
+        response.generation_id = generation_id;
+        asked_and_answered::<JoinGroupRequest>(at, 5, &request, &response)
+    };
+    let mut request = OffsetCommitRequest::default();
+    request.group_id = StrBytes::from_static_str("g").into();
+    request.generation_id_or_member_epoch = generation;
+    let mut partition = OffsetCommitResponsePartition::default();
+    partition.error_code = code.get();
+    let mut topic = OffsetCommitResponseTopic::default();
+    topic.partitions = vec![partition];
+    let mut response = OffsetCommitResponse::default();
+    response.topics = vec![topic];
+    let commit = asked_and_answered::<OffsetCommitRequest>(3, 7, &request, &response);
+    Told::default().frames([joined(1, 1), joined(2, 2), commit].concat())
+}
+fn asked_and_answered<R: Request>(at: u64, version: i16, request: &R, response: &R::Response) -> [Frame; 2] {
+    let mut request = sent(at, version, request);
+    request.kind = FrameKind::Request;
+    let answer = frame::encode_response::<R>(version, 1, response).expect("it can be written").payload();
+    [request, told(at, FrameKind::Response, R::KEY, version, answer)]
+}
+
+#[test]
+fn k11_a_commit_is_of_the_generation_that_is() {
+    commit_of(2, ErrorCode::NONE).passes();
+    commit_of(1, ErrorCode::ILLEGAL_GENERATION).passes();
+    commit_of(1, ErrorCode::NONE).has(Checker::K11, "commit");
+    commit_of(-1, ErrorCode::NONE).passes();
 }
 
 #[test]

@@ -83,6 +83,14 @@ fn k6_a_replica_that_lacks_records_is_found() {
     is_caught(Bug::SkipBatches, &case(Workload::Grouping), &[(K6, "poll-skip")]);
 }
 
+/// What a transaction passes over none consumes.
+#[test]
+fn k6_k9_an_answer_that_lacks_records_between_others_is_found_inside_a_transaction() {
+    let behind = Fault::Link(Links::of_host("copier-0"), Trouble::Stalled, secs(5));
+    let case = case(Workload::Copying).every(secs(10), behind.clone()).at(secs(15), behind);
+    is_caught(Bug::HollowAnswers, &case, &[(K6, "int-poll-skip"), (K9, "not-consumed")]);
+}
+
 /// A position that went back did not grow.
 #[test]
 fn k6_k14_a_reader_that_is_sent_back_is_found() {
@@ -121,6 +129,13 @@ fn k11_a_coordinator_that_takes_commits_back_is_found() {
     is_caught(Bug::RewindCommits, &killed, &[(K11, "commit")]);
 }
 
+#[test]
+fn k11_a_coordinator_that_takes_commits_of_an_earlier_generation_is_found() {
+    let away = Fault::Link(Links::of_host("member-0"), Trouble::RequestsCut, secs(14));
+    let case = case(Workload::Grouping).at(secs(5), away.clone()).at(secs(22), away);
+    is_caught(Bug::TakeOldCommits, &case, &[(K11, "commit")]);
+}
+
 /// Two that have one partition commit each what it has read of it: one of them may take the other's commit back.
 #[test]
 fn k12_a_coordinator_that_gives_a_partition_twice_is_found() {
@@ -147,6 +162,17 @@ fn k14_a_broker_that_shows_its_markers_is_found() {
 fn k15_a_producer_that_does_not_wait_before_it_sends_again_is_found() {
     let refusal = Fault::Refuse(ApiKey::PRODUCE, ErrorCode::NOT_ENOUGH_REPLICAS, 10);
     is_caught(Bug::RushClocks, &case(Workload::Producing).every(secs(5), refusal), &[(K15, "hygiene")]);
+}
+
+#[test]
+fn k15_a_member_whose_heartbeats_come_late_is_found() {
+    is_caught(Bug::DelayHeartbeats, &case(Workload::Grouping), &[(K15, "hygiene")]);
+}
+
+#[test]
+fn k15_a_client_that_connects_again_at_once_is_found() {
+    let case = case(Workload::Producing).at(secs(10), Fault::ApplyThenDisconnect(1.into(), 500));
+    is_caught(Bug::ReconnectAtOnce, &case, &[(K15, "hygiene")]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A group with churn: members come and go, are killed and stand still, while producers write; each commits what it has read.
 
 use super::producing::write;
-use super::seams::with_fetch_memory;
-use super::stage::{Life, SESSION_TIMEOUT, Scribe, Stage, pause, until_good};
+use super::seams::{with_fetch_memory, with_session};
+use super::stage::{Life, Scribe, Stage, pause, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
@@ -169,14 +169,13 @@ async fn consumer(
     instance: Option<String>,
     assignors: Vec<Assignor>,
 ) -> Result<Consumer, Error> {
-    let builder = with_fetch_memory(stage, client.consumer())
+    let builder = with_session(stage, with_fetch_memory(stage, client.consumer()))
         .group_id(GROUP)
         .topics([TOPIC])
         .group_protocol(GroupProtocol::Classic(assignors))
         .isolation_level(IsolationLevel::ReadCommitted)
         .auto_offset_reset(OffsetReset::Earliest)
         .enable_auto_commit(false)
-        .session_timeout(SESSION_TIMEOUT)
         .max_poll_interval(Duration::from_secs(20))
         .fetch_max_wait(Duration::from_secs(2));
     match instance {

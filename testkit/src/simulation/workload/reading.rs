@@ -1,6 +1,6 @@
 //! A reader that reads all partitions of some topics from their beginning, and at last everything.
 
-use super::seams::with_fetch_memory;
+use super::seams::{with_backoff, with_fetch_memory};
 use super::stage::{CATCH_UP, HEALING, Scribe, Stage, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
@@ -58,7 +58,7 @@ impl Reader {
         loop {
             let process = self.process.clone();
             let stage = self.scribe.stage.clone();
-            let connect = || process.client().request_timeout(Duration::from_secs(8)).build();
+            let connect = || with_backoff(&stage, process.client()).request_timeout(Duration::from_secs(8)).build();
             let Some(client) = until_good(&*runtime, &stage, connect).await else { return };
             let lives = random.between(Duration::from_secs(60), stage.trouble());
             let until = self.scribe.stage.handle.now() + lives;

@@ -1,10 +1,11 @@
 //! Where a client meets the simulation: what it may hold, and what its futures come to. A bug of a client that is planted sits here.
 
 use super::producing::outcome;
-use super::stage::{Scribe, Stage};
+use super::stage::{SESSION_TIMEOUT, Scribe, Stage};
 use crate::simulation::Bug;
-use millstream_client::{ConsumerBuilder, Delivery};
+use millstream_client::{ClientBuilder, ConsumerBuilder, Delivery};
 use std::future::pending;
+use std::time::Duration;
 
 /// What a producer of these workloads may hold.
 pub(super) const BUFFER: usize = 16 << 10;
@@ -27,6 +28,25 @@ pub(super) fn with_fetch_memory(stage: &Stage, builder: ConsumerBuilder) -> Cons
 /// What a consumer may hold, where memory is short.
 pub(super) fn fetch_memory(stage: &Stage) -> Option<usize> {
     stage.case.is_tight().then_some(SHORT_FETCH)
+}
+
+/// How long a member's session is, and how often it sends heartbeats.
+pub(super) fn with_session(stage: &Stage, builder: ConsumerBuilder) -> ConsumerBuilder {
+    if stage.case.has(Bug::DelayHeartbeats) {
+        builder.session_timeout(3 * SESSION_TIMEOUT).heartbeat_interval(SESSION_TIMEOUT * 9 / 10)
+    } else {
+        builder.session_timeout(SESSION_TIMEOUT)
+    }
+}
+
+/// How long the reader waits before it asks, and opens a connection, again.
+pub(super) fn with_backoff(stage: &Stage, builder: ClientBuilder) -> ClientBuilder {
+    if stage.case.has(Bug::ReconnectAtOnce) {
+        let builder = builder.reconnect_backoff(Duration::ZERO).reconnect_backoff_max(Duration::ZERO);
+        builder.retry_backoff(Duration::ZERO).retry_backoff_max(Duration::ZERO)
+    } else {
+        builder
+    }
 }
 
 /// Waits for what becomes of a send and writes it down.

@@ -1,12 +1,13 @@
 //! What becomes of an answer by a bug on its way out.
 
-use super::batches::{mixed_up, rewritten, shown};
+use super::batches::{hollow, mixed_up, rewritten, shown};
 use super::{Bug, Network};
 use crate::simulation::trace::Place;
 use bytes::{BufMut, Bytes, BytesMut};
 use millstream_protocol::messages::fetch_response::PartitionData;
 use millstream_protocol::messages::{
-    FetchResponse, InitProducerIdResponse, ProduceResponse, ResponseKind, SyncGroupResponse,
+    FetchResponse, InitProducerIdResponse, OffsetCommitResponse, ProduceResponse, RecordData, ResponseKind,
+    SyncGroupResponse,
 };
 use millstream_protocol::record::{Batch, rewrite};
 use millstream_protocol::{ApiKey, ErrorCode, frame};
@@ -26,7 +27,7 @@ impl Network {
         if bug == Bug::WidenLengths {
             return (api == ApiKey::HEARTBEAT && version >= 4 && self.planted.is_one_in(3)).then(|| widened(frame));
         }
-        if !matches!(api, ApiKey::PRODUCE | ApiKey::FETCH | ApiKey::INIT_PRODUCER_ID | ApiKey::SYNC_GROUP) {
+        if !is_met(api) {
             return None;
         }
         let payload = frame.get(4..).map(|_| frame.slice(4..))?;
@@ -35,6 +36,7 @@ impl Network {
             ResponseKind::Produce(response) => bug == Bug::RefuseWhatIsWritten && self.refuse(response),
             ResponseKind::Fetch(response) => self.fetched(bug, place, response),
             ResponseKind::InitProducerId(response) => bug == Bug::ReuseProducerIds && reuse(response),
+            ResponseKind::OffsetCommit(response) => bug == Bug::TakeOldCommits && take(response),
             ResponseKind::SyncGroup(response) => bug == Bug::ShareAssignments && self.share(place, response),
             _ => false,
         };
@@ -63,19 +65,18 @@ impl Network {
     }
     fn fetched(&mut self, bug: Bug, place: Place, response: &mut FetchResponse) -> bool {
         let host = self.connections.get(&place.connection).map(|connection| connection.host.as_str());
-        let (is_reader, is_member) = (host == Some("reader"), host.is_some_and(|host| host.starts_with("member")));
+        let is_one_of = |name| host.is_some_and(|host| host.starts_with(name));
+        let (is_reader, is_member) = (is_one_of("reader"), is_one_of("member"));
         let change: fn(&Batch) -> Option<Bytes> = match bug {
             Bug::LoseFirstBatches => |batch| empty_at(batch, |offset| offset == 0),
             Bug::SkipBatches if is_reader => |batch| empty_at(batch, |offset| offset % 7 == 3),
             Bug::MixUpValues if is_member => mixed_up,
             Bug::ShowMarkers if is_reader => shown,
+            Bug::HollowAnswers if is_one_of("copier") => return each_records(response, hollow),
             Bug::DenyOffsets if is_reader => return self.deny(response),
             _ => return false,
         };
-        for partition in response.responses.iter_mut().flat_map(|topic| &mut topic.partitions) {
-            partition.records = rewritten(std::mem::take(&mut partition.records), change);
-        }
-        true
+        each_records(response, |records| rewritten(records, change))
     }
     fn deny(&mut self, response: &mut FetchResponse) -> bool {
         let mut partitions = response.responses.iter_mut().flat_map(|topic| &mut topic.partitions);
@@ -87,6 +88,29 @@ impl Network {
         }
         denies
     }
+}
+
+/// Whether some bug is about answers of an API.
+fn is_met(api: ApiKey) -> bool {
+    matches!(
+        api,
+        ApiKey::PRODUCE | ApiKey::FETCH | ApiKey::INIT_PRODUCER_ID | ApiKey::SYNC_GROUP | ApiKey::OFFSET_COMMIT
+    )
+}
+
+fn each_records(response: &mut FetchResponse, change: impl Fn(RecordData) -> RecordData) -> bool {
+    for partition in response.responses.iter_mut().flat_map(|topic| &mut topic.partitions) {
+        partition.records = change(std::mem::take(&mut partition.records));
+    }
+    true
+}
+
+/// Takes what was refused since the group has gone on without the member.
+fn take(response: &mut OffsetCommitResponse) -> bool {
+    let all = response.topics.iter_mut().flat_map(|topic| &mut topic.partitions);
+    let old = [ErrorCode::ILLEGAL_GENERATION.get(), ErrorCode::UNKNOWN_MEMBER_ID.get()];
+    let refused = all.filter(|each| old.contains(&each.error_code));
+    refused.map(|each| each.error_code = 0).count() > 0
 }
 
 /// A batch whose records a cleaner took, if it begins at such an offset.

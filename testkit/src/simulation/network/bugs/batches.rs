@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use millstream_protocol::messages::RecordData;
-use millstream_protocol::record::{Batch, BatchBuilder, ControlKind, CrcCheck, RecordView, Stamp, batches};
+use millstream_protocol::record::{Batch, BatchBuilder, ControlKind, CrcCheck, RecordView, Stamp, batches, rewrite};
 use millstream_protocol::{Compressor, Decompressor, Headers};
 
 /// What tells a value that nobody has sent.
@@ -14,6 +14,18 @@ pub(super) fn rewritten(records: RecordData, change: impl Fn(&Batch) -> Option<B
     let all = batches(bytes).filter_map(Result::ok);
     let all = all.map(|batch| change(&batch).unwrap_or_else(|| batch.bytes().clone()));
     RecordData::from(all.collect::<Vec<_>>())
+}
+
+/// The first batch and the last; those between them have lost their records.
+pub(super) fn hollow(records: RecordData) -> RecordData {
+    let Some(bytes) = records.into_bytes().filter(|bytes| !bytes.is_empty()) else { return RecordData::default() };
+    let all: Vec<Batch> = batches(bytes).filter_map(Result::ok).collect();
+    let last = all.len().saturating_sub(1);
+    let emptied = all.iter().enumerate().map(|(index, batch)| {
+        let is_between = index > 0 && index < last;
+        is_between.then(|| rewrite::without_records(batch)).flatten().unwrap_or_else(|| batch.bytes().clone())
+    });
+    RecordData::from(emptied.collect::<Vec<_>>())
 }
 
 /// The same records of no producer that a broker would know again.

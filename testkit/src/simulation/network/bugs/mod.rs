@@ -35,10 +35,14 @@ pub enum Bug {
     RefuseWhatIsWritten,
     /// Some batches come without their records, to the reader alone: as from a follower whose log was cleaned too much (K-6).
     SkipBatches,
+    /// Copiers get batches without their records where others lie around them in the same answer (K-6 inside a transaction, and K-9).
+    HollowAnswers,
     /// Now and then a fetch is told that its offset is out of range, which it is not (K-6, K-14).
     DenyOffsets,
     /// Commits are taken with older offsets than were asked for, within transactions, too (K-11, K-9).
     RewindCommits,
+    /// Commits of members that the group has gone on without are answered as if they were taken (K-11).
+    TakeOldCommits,
     /// All producers get the same id and epoch, as where a block of ids is given out twice (K-10).
     ReuseProducerIds,
     /// All members of a generation get what the first of them got (K-12).
@@ -53,6 +57,10 @@ pub enum Bug {
     WidenLengths,
     /// A client's: the clocks of producers go ten times as fast, so that they wait for a tenth of what they should (K-15).
     RushClocks,
+    /// A client's: members send their heartbeats as if their sessions were three times as long (K-15).
+    DelayHeartbeats,
+    /// A client's: the reader opens a connection that failed again at once (K-15).
+    ReconnectAtOnce,
     /// A client's: some sends are never resolved, as where a task is not woken (K-13).
     ForgetDeliveries,
     /// A client's: some sends are resolved twice, as where a callback is run for a batch and for its retry (K-13).
