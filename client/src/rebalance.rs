@@ -2,6 +2,7 @@
 
 use crate::Records;
 use crate::consumer::Shared;
+use millstream_client_core::fetch::Generation;
 use millstream_client_core::group::Ack;
 use millstream_protocol::TopicPartition;
 use std::sync::Arc;
@@ -27,10 +28,12 @@ pub struct Revocation {
     shared: Arc<Shared>,
     partitions: Vec<TopicPartition>,
     ack: Ack,
+    /// The life of a partition that had begun last when this was told of: what was added since is not meant.
+    as_of: Generation,
 }
 impl Revocation {
-    pub(crate) const fn new(shared: Arc<Shared>, partitions: Vec<TopicPartition>, ack: Ack) -> Self {
-        Self { shared, partitions, ack }
+    pub(crate) const fn new(shared: Arc<Shared>, partitions: Vec<TopicPartition>, ack: Ack, as_of: Generation) -> Self {
+        Self { shared, partitions, ack, as_of }
     }
     /// The partitions.
     #[must_use]
@@ -42,7 +45,9 @@ impl Revocation {
 }
 impl Drop for Revocation {
     fn drop(&mut self) {
-        self.shared.change(|fetcher| fetcher.remove(&self.partitions));
+        // Even if it is void by now: the membership may be lost before the driver has taken away what was. Only what was assigned anew since then
+        // is not given up by this.
+        self.shared.change(|fetcher| fetcher.remove_as_of(&self.partitions, self.as_of));
         self.shared.acknowledge(self.ack);
     }
 }

@@ -104,9 +104,10 @@ impl Consumer {
             self.commit_before_revoking(partitions, *ack).await;
         }
         let shared = Arc::clone(&self.engine.shared);
-        match shared.take_event()? {
+        let (event, as_of) = shared.take_event()?;
+        match event {
             GroupEvent::Revoking { partitions, ack } => {
-                Some(Polled::Revoking(Revocation::new(shared, partitions, ack)))
+                Some(Polled::Revoking(Revocation::new(shared, partitions, ack, as_of)))
             }
             GroupEvent::Assigned { added, .. } if !added.is_empty() => Some(Polled::Assigned(added)),
             GroupEvent::Lost { partitions, .. } => Some(Polled::Lost(partitions)),

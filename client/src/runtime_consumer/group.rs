@@ -109,7 +109,7 @@ impl GroupConsumer {
     pub async fn next_event(&self) -> Result<GroupEvent, Error> {
         let shared = &self.engine.shared;
         loop {
-            if let Some(event) = shared.take_event() {
+            if let Some((event, _)) = shared.take_event() {
                 return Ok(event);
             }
             if let Some(error) = shared.take_error() {

@@ -2,7 +2,8 @@
 
 use super::{Feeder, SOON, consumer, memory, read, soon, values};
 use millstream_client::{Assignor, Error, GroupProtocol, Polled};
-use millstream_protocol::{ApiKey, Offset, TopicPartition};
+use millstream_protocol::messages::{HeartbeatRequest, OffsetCommitRequest};
+use millstream_protocol::{ApiKey, ErrorCode, Offset, TopicPartition};
 use millstream_testkit::TestCluster;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -174,6 +175,60 @@ async fn an_assignment_that_is_lost_already_has_its_own_generation() -> Result<(
     let Polled::Lost(_) = next_event(&mut consumer).await? else { panic!("nothing lost") };
     let Polled::Assigned(_) = next_event(&mut consumer).await? else { panic!("not assigned again") };
     assert_ne!(consumer.group_metadata().member_id, assigned.member_id);
+    Ok(())
+}
+
+// Found by simulation: a member was thrown out while its application was busy, and was given its partition again. The application then took up
+// the revocation from before, and by finishing it gave up what was its own again: nobody read that partition any more.
+#[tokio::test(start_paused = true)]
+async fn a_revocation_that_is_finished_too_late_takes_nothing_of_the_next_assignment() -> Result<(), Error> {
+    let cluster = memory(1, "a").await?;
+    let build = consumer(&cluster).group_id("g").topics(["t"]).heartbeat_interval(Duration::from_millis(50));
+    let build = build.enable_auto_commit(false);
+    let mut consumer = build.session_timeout(Duration::from_secs(1)).build().await?;
+    let Polled::Assigned(_) = next_event(&mut consumer).await? else { panic!("not assigned") };
+    cluster.on::<HeartbeatRequest>().times(1).error(ErrorCode::REBALANCE_IN_PROGRESS);
+    let revocation = loop {
+        match next_event(&mut consumer).await? {
+            Polled::Revoking(revocation) => break revocation,
+            Polled::Records(_) => {}
+            other => panic!("nothing revoked but {other:?}"),
+        }
+    };
+    let before = consumer.group_metadata();
+    cluster.on::<HeartbeatRequest>().times(1).error(ErrorCode::UNKNOWN_MEMBER_ID);
+    for is_assigned in [false, true] {
+        soon(async {
+            while consumer.assignment().is_empty() == is_assigned {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+        .await;
+    }
+    revocation.finish();
+    assert_eq!(consumer.assignment(), [("t", 0).into()]);
+    let Polled::Lost(_) = next_event(&mut consumer).await? else { panic!("nothing lost") };
+    let Polled::Assigned(_) = next_event(&mut consumer).await? else { panic!("not assigned again") };
+    assert_ne!(consumer.group_metadata().member_id, before.member_id);
+    assert_eq!(read(&mut consumer, 1).await?, ["a"]);
+    Ok(())
+}
+
+// Found by simulation: the coordinator refused the commit of a member that it had thrown out, so its revocation was void before the driver had told
+// of the loss. What was buffered came out after the partition was given up.
+#[tokio::test(start_paused = true)]
+async fn a_revocation_that_is_void_by_the_members_own_commit_still_gives_up_its_partitions() -> Result<(), Error> {
+    let cluster = memory(1, "a").await?;
+    let build = consumer(&cluster).group_id("g").topics(["t"]).heartbeat_interval(Duration::from_millis(50));
+    let mut consumer = build.enable_auto_commit(false).build().await?;
+    assert_eq!(read(&mut consumer, 1).await?, ["a"]);
+    cluster.on::<HeartbeatRequest>().times(1).error(ErrorCode::REBALANCE_IN_PROGRESS);
+    let Polled::Revoking(revocation) = next_event(&mut consumer).await? else { panic!("nothing revoked") };
+    cluster.on::<OffsetCommitRequest>().times(1).error(ErrorCode::UNKNOWN_MEMBER_ID);
+    let refused = soon(consumer.commit()).await.expect_err("it is no member any more");
+    assert_eq!(refused.code(), Some(ErrorCode::UNKNOWN_MEMBER_ID));
+    revocation.finish();
+    assert_eq!(consumer.assignment(), []);
     Ok(())
 }
 

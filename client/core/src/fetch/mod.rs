@@ -108,6 +108,13 @@ impl Fetcher {
             }
         }
     }
+    /// As [`remove`](Self::remove), but what was added after this life began stays: whoever was told then to give these up has got it again since.
+    pub fn remove_as_of<'a>(&mut self, partitions: impl IntoIterator<Item = &'a TopicPartition>, last: Generation) {
+        let is_meant =
+            |id: &TopicPartition| self.partitions.get(id).is_some_and(|partition| partition.added_in <= last);
+        let meant: Vec<_> = partitions.into_iter().filter(|id| is_meant(id)).collect();
+        self.remove(meant);
+    }
     /// Moves to a position. Returns false when the partition is not read.
     pub fn seek(&mut self, id: &TopicPartition, position: Position) -> bool {
         self.restart(id, |partition| partition.start_at(position))
@@ -140,6 +147,11 @@ impl Fetcher {
     /// The partitions that are read, in no order.
     pub fn partitions(&self) -> impl Iterator<Item = &TopicPartition> {
         self.partitions.keys()
+    }
+    /// The life of a partition that began last: all that are read have begun by it.
+    #[must_use]
+    pub const fn last_generation(&self) -> Generation {
+        Generation(self.last_generation)
     }
     /// Another number whenever other partitions are read.
     #[must_use]

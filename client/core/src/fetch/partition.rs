@@ -14,6 +14,8 @@ const PREFERRED_FOR: Duration = Duration::from_secs(300);
 pub(super) struct Partition {
     pub(super) id: TopicPartition,
     pub(super) generation: Generation,
+    /// The life that it was added in; a seek begins another one, but the partition is the reader's since this one.
+    pub(super) added_in: Generation,
     pub(super) phase: Phase,
     pub(super) paused: bool,
     /// Where the next fetch starts. Of no meaning while an offset is being looked up.
@@ -68,6 +70,7 @@ impl Partition {
         Self {
             id,
             generation,
+            added_in: generation,
             phase,
             paused: false,
             position: Position { offset: 0, epoch: None },
@@ -89,9 +92,9 @@ impl Partition {
     }
     /// Forgets everything about where it stood.
     pub(super) fn restart(&mut self, generation: Generation) {
-        let paused = self.paused;
+        let (paused, added_in) = (self.paused, self.added_in);
         let id = self.id.clone();
-        *self = Self { paused, ..Self::new(id, generation, Phase::Fetching) };
+        *self = Self { paused, added_in, ..Self::new(id, generation, Phase::Fetching) };
     }
     pub(super) fn start_at(&mut self, position: Position) {
         self.phase = Phase::Fetching;

@@ -47,6 +47,6 @@ impl OffsetTarget {
     }
 }
 
-/// Which life of a partition something belongs to: every assignment and seek begins a new one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Which life of a partition something belongs to: every assignment and seek begins a new one. A later one is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Generation(pub(super) u64);

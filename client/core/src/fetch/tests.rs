@@ -584,3 +584,31 @@ fn a_paused_partition_is_not_fetched_and_keeps_what_it_has() {
     bench.fetcher.resume(&place(0));
     assert_eq!(bench.take(), [(vec![0], 2)]);
 }
+
+// Found by simulation: a member was thrown out and got its partition again while its application was busy. The application then took up the
+// revocation from before, and what was its own again was read by nobody.
+#[test]
+fn a_revocation_from_before_takes_nothing_that_was_added_since() {
+    let mut bench = Bench::new(|_| {});
+    bench.fetcher.add([place(0), place(1)]);
+    let told = bench.fetcher.last_generation();
+    bench.fetcher.remove(&[place(0)]);
+    bench.fetcher.add([place(0)]);
+    bench.fetcher.remove_as_of(&[place(0), place(1)], told);
+    assert!(bench.fetcher.contains(&place(0)) && !bench.fetcher.contains(&place(1)));
+}
+
+// Found by simulation: the membership was lost by the application's own commit, before the driver knew. What was buffered of the partitions
+// that the application then gave up came out as if they had still been its own.
+#[test]
+fn what_is_revoked_and_not_added_since_is_gone_though_it_was_moved() {
+    let mut bench = Bench::at(0);
+    let told = bench.fetcher.last_generation();
+    bench.fetcher.seek(&place(0), Position::at(Offset::new(5)));
+    bench.fetch();
+    bench.answer(0, vec![data(0, vec![plain(5, 2)])]);
+    assert!(bench.fetcher.has_ready());
+    bench.fetcher.remove_as_of(&[place(0)], told);
+    assert_eq!(bench.take(), []);
+    assert!(!bench.fetcher.contains(&place(0)) && bench.try_fetch().is_none());
+}

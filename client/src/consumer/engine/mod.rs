@@ -20,7 +20,7 @@ use crate::runtime::{Runtime, Task, Thread};
 use crate::{Error, ErrorKind, Offsets};
 use driver::Driver;
 use millstream_client_core::cluster::CoordinatorKey;
-use millstream_client_core::fetch::{Fetcher, Taken};
+use millstream_client_core::fetch::{Fetcher, Generation, Taken};
 use millstream_client_core::group::{Ack, GroupEvent, GroupMetadata, LeavePolicy, Member};
 use millstream_protocol::{TopicName, TopicPartition};
 use std::collections::{BTreeSet, VecDeque};
@@ -59,8 +59,8 @@ pub(crate) struct Shared {
 /// What one side leaves for the other.
 #[derive(Debug, Default)]
 struct Queue {
-    /// What the application is to see. An assignment goes with who the member is by it.
-    events: VecDeque<(GroupEvent, Option<GroupMetadata>)>,
+    /// What the application is to see.
+    events: VecDeque<Queued>,
     /// Who the member was when the application last knew of all its losses.
     seen: Option<GroupMetadata>,
     errors: VecDeque<Error>,
@@ -74,6 +74,16 @@ struct Queue {
     /// The topics that the application named itself.
     topics: BTreeSet<TopicName>,
     topics_version: u64,
+}
+
+/// An event, and what was so when it was queued.
+#[derive(Debug)]
+struct Queued {
+    event: GroupEvent,
+    /// Who the member is by an assignment.
+    member: Option<GroupMetadata>,
+    /// The life of a partition that had begun last.
+    as_of: Generation,
 }
 
 impl Shared {
@@ -146,20 +156,23 @@ impl Shared {
             }),
             _ => None,
         };
-        self.queue().events.push_back((event, member));
+        let as_of = self.fetcher().last_generation();
+        self.queue().events.push_back(Queued { event, member, as_of });
     }
     /// The next event, left in the queue: it is taken off when all that it asks for is done.
     pub(crate) fn first_event(&self) -> Option<GroupEvent> {
-        self.queue().events.front().map(|(event, _)| event.clone())
+        self.queue().events.front().map(|queued| queued.event.clone())
     }
-    pub(crate) fn take_event(&self) -> Option<GroupEvent> {
-        let (event, assigned) = self.queue().events.pop_front().unzip();
+    /// Takes the next event off the queue, with the life of a partition that had begun last when it was put there.
+    pub(crate) fn take_event(&self) -> Option<(GroupEvent, Generation)> {
+        let queued = self.queue().events.pop_front();
+        let (taken, assigned) = queued.map(|Queued { event, member, as_of }| ((event, as_of), member)).unzip();
         if let Some(member) = assigned.flatten() {
             // Even if it is lost again already: it is what the application knows from now on.
             self.queue().seen = Some(member);
         }
         self.seen_metadata();
-        event
+        taken
     }
     /// Who the member is as far as the application knows: while it has not been told of partitions that are lost, who it was before, which
     /// is who it was by the last assignment that the application has taken or at the last look before the loss, whichever came later. A
@@ -168,14 +181,14 @@ impl Shared {
         // Read first: a new name is given after the loss is in the queue.
         let now = self.group_metadata()?;
         let mut queue = self.queue();
-        if !queue.events.iter().any(|(event, _)| matches!(event, GroupEvent::Lost { .. })) {
+        if !queue.events.iter().any(|queued| matches!(queued.event, GroupEvent::Lost { .. })) {
             queue.seen = Some(now);
         }
         queue.seen.clone()
     }
     /// Whether any of these is lost, and the application has not been told yet.
     pub(crate) fn is_any_lost(&self, offsets: &Offsets) -> bool {
-        self.queue().events.iter().any(|(event, _)| match event {
+        self.queue().events.iter().any(|queued| match &queued.event {
             GroupEvent::Lost { partitions, .. } => partitions.iter().any(|partition| offsets.of(partition).is_some()),
             _ => false,
         })
