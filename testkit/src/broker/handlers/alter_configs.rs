@@ -18,14 +18,14 @@ impl Handler for AlterConfigs {
     fn handle(broker: &mut Broker, call: &Call, request: AlterConfigsRequest) -> Answer<AlterConfigsResponse> {
         let places = request.resources.iter().map(|asked| (asked.resource_type, &asked.resource_name));
         let repeated = Repeated::among(places);
-        let mut altered = |asked: &AlterConfigsResource| {
+        let altered = |asked: &AlterConfigsResource| {
             let alteration = alteration(asked, request.validate_only);
             match repeated.check(&alteration).and_then(|()| alter(broker, call, &alteration)) {
                 Ok(()) => named(asked).with_error_message(None),
                 Err((code, reason)) => refused(asked, code, reason),
             }
         };
-        let responses = request.resources.iter().map(&mut altered).collect();
+        let responses = request.resources.iter().map(altered).collect();
         Answer::Reply(AlterConfigsResponse::default().with_responses(responses))
     }
     fn when_full(_: &Broker, _: &AlterConfigsRequest) -> Option<ErrorCode> {

@@ -23,14 +23,14 @@ impl Handler for IncrementalAlterConfigs {
     ) -> Answer<IncrementalAlterConfigsResponse> {
         let places = request.resources.iter().map(|asked| (asked.resource_type, &asked.resource_name));
         let repeated = Repeated::among(places);
-        let mut altered = |asked: &AlterConfigsResource| {
+        let altered = |asked: &AlterConfigsResource| {
             let alteration = alteration(asked, request.validate_only);
             match repeated.check(&alteration).and_then(|()| alter(broker, call, &alteration)) {
                 Ok(()) => named(asked).with_error_message(None),
                 Err((code, reason)) => refused(asked, code, reason),
             }
         };
-        let responses = request.resources.iter().map(&mut altered).collect();
+        let responses = request.resources.iter().map(altered).collect();
         Answer::Reply(IncrementalAlterConfigsResponse::default().with_responses(responses))
     }
     fn when_full(_: &Broker, request: &IncrementalAlterConfigsRequest) -> Option<ErrorCode> {

@@ -18,8 +18,6 @@ use millstream_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse, Str
 
 /// From this version on a refusal is told once, and not partition by partition.
 const OWN_CODE_SINCE: i16 = 2;
-/// From this version on a member of the consumer protocol says who it is (KIP-848).
-const MEMBERS_SINCE: i16 = 9;
 /// From this version on topics have ids instead of names.
 const IDS_SINCE: i16 = 10;
 
@@ -91,7 +89,7 @@ fn find_group(
         return Err(ErrorCode::NOT_COORDINATOR);
     }
     let group = broker.groups.find(id);
-    check_asker(call, group, asked)?;
+    check_asker(group, asked)?;
     let Some(topics) = &asked.topics else {
         let keys = group.map(|group| group.offsets.committed_keys()).unwrap_or_default();
         let found = keys.into_iter().map(|key| position(group, key, require_stable)).collect();
@@ -99,12 +97,11 @@ fn find_group(
     };
     Ok(topics.iter().map(|topic| find_topic(broker, call, group, topic, require_stable)).collect())
 }
-fn check_asker(call: &Call, group: Option<&Group>, asked: &OffsetFetchRequestGroup) -> Result<(), ErrorCode> {
+/// Only a member of the consumer protocol says who it is (KIP-848), from version 9 on.
+fn check_asker(group: Option<&Group>, asked: &OffsetFetchRequestGroup) -> Result<(), ErrorCode> {
     match group.map(|group| &group.body) {
-        Some(Body::Consumer(group)) if call.version >= MEMBERS_SINCE => {
-            group.check_fetch(asked.member_id.as_deref(), asked.member_epoch)
-        }
-        _ => Ok(()),
+        Some(Body::Consumer(group)) => group.check_fetch(asked.member_id.as_deref(), asked.member_epoch),
+        Some(Body::Classic(_)) | None => Ok(()),
     }
 }
 /// A topic of which all positions were asked for; from version 10 on only if it is still there.
