@@ -317,7 +317,10 @@ fn offset_for_leader_epoch(pair: &mut Pair, chance: &mut Chance) {
         .with_partition(partition(chance))
         .with_current_leader_epoch(*chance.pick(&[-1, 0, 0, 3]))
         .with_leader_epoch(*chance.pick(&[-1, 0, 0, 1, 9]));
-    let topic = OffsetForLeaderTopic::default().with_topic(TopicName(text(chance.word(TOPICS))));
+    ask_leader_epoch(pair, version, chance.word(TOPICS), asked);
+}
+pub(crate) fn ask_leader_epoch(pair: &mut Pair, version: i16, topic: &str, asked: OffsetForLeaderPartition) {
+    let topic = OffsetForLeaderTopic::default().with_topic(TopicName(text(topic)));
     let request = OffsetForLeaderEpochRequest::default()
         .with_replica_id((-1).into())
         .with_topics(vec![topic.with_partitions(vec![asked])]);

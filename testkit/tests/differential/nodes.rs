@@ -2,10 +2,11 @@
 //! node dies and comes back. Replicas are placed by the test, since each cluster would place them in its own way.
 
 use crate::chance::Chance;
-use crate::data::{produce_request, text, tidy_fetch, tidy_produce};
+use crate::data::{ask_leader_epoch, produce_request, text, tidy_fetch, tidy_produce};
 use crate::ids::Ids;
 use crate::pair::{Kind, Pair};
 use crate::real_kafka::RealKafka;
+use crate::transactions::tidy_state;
 use bytes::Bytes;
 use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
 use millstream_protocol::messages::create_topics_request::{
@@ -17,13 +18,13 @@ use millstream_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use millstream_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_fetch_request::OffsetFetchRequestGroup;
-use millstream_protocol::messages::offset_for_leader_epoch_request::{OffsetForLeaderPartition, OffsetForLeaderTopic};
+use millstream_protocol::messages::offset_for_leader_epoch_request::OffsetForLeaderPartition;
 use millstream_protocol::messages::{
     AlterPartitionReassignmentsRequest, BrokerId, ConsumerGroupHeartbeatRequest, CreateTopicsRequest,
     DeleteGroupsRequest, DeleteRecordsRequest, DescribeGroupsRequest, DescribeTransactionsRequest, ElectLeadersRequest,
     EndTxnRequest, FetchRequest, FindCoordinatorRequest, GroupId, HeartbeatRequest, InitProducerIdRequest,
     ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest, MetadataResponse, OffsetCommitRequest,
-    OffsetFetchRequest, OffsetForLeaderEpochRequest, TopicName, TransactionalId,
+    OffsetFetchRequest, TopicName, TransactionalId,
 };
 use millstream_protocol::record::{BatchBuilder, Stamp};
 use millstream_protocol::{ApiKey, Compressor, Headers, Timestamp};
@@ -248,11 +249,7 @@ fn leader_epoch(pair: &mut Pair, chance: &mut Chance) {
         .with_partition(partition(chance))
         .with_current_leader_epoch(*chance.pick(&[-1, 0, 1, 9]))
         .with_leader_epoch(*chance.pick(&[0, 0, 1, 2]));
-    let topic = OffsetForLeaderTopic::default().with_topic(TopicName(text(chance.word(NAMES))));
-    let request = OffsetForLeaderEpochRequest::default()
-        .with_replica_id(BrokerId(-1))
-        .with_topics(vec![topic.with_partitions(vec![asked])]);
-    pair.ask(Kind::Reads, version, |_| request.clone(), |_, _| {});
+    ask_leader_epoch(pair, version, chance.word(NAMES), asked);
 }
 fn delete_records(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::DELETE_RECORDS);
@@ -377,10 +374,7 @@ fn ask_transaction(pair: &mut Pair, node: usize, id: &str) {
         0,
         |_| request.clone(),
         |response, ids| {
-            for state in &mut response.transaction_states {
-                state.producer_id.0 = ids.tidy_producer(state.producer_id.0);
-                state.transaction_start_time_ms = state.transaction_start_time_ms.min(1);
-            }
+            response.transaction_states.iter_mut().for_each(|state| tidy_state(state, ids));
         },
     );
 }

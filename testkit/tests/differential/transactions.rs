@@ -9,6 +9,7 @@ use millstream_protocol::messages::add_partitions_to_txn_request::{
     AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction,
 };
 use millstream_protocol::messages::describe_producers_request::TopicRequest;
+use millstream_protocol::messages::describe_transactions_response::TransactionState;
 use millstream_protocol::messages::write_txn_markers_request::{WritableTxnMarker, WritableTxnMarkerTopic};
 use millstream_protocol::messages::{
     AddOffsetsToTxnRequest, AddPartitionsToTxnRequest, DescribeProducersRequest, DescribeTransactionsRequest,
@@ -172,6 +173,11 @@ fn end(pair: &mut Pair, chance: &mut Chance) {
 fn describe(pair: &mut Pair, chance: &mut Chance) {
     ask_about(pair, chance.word(&["tx-a", "tx-b", "tx-c", "nobody", ""]));
 }
+/// Ids and times of a transaction are each cluster's own.
+pub(crate) fn tidy_state(state: &mut TransactionState, ids: &mut Ids) {
+    state.producer_id.0 = ids.tidy_producer(state.producer_id.0);
+    state.transaction_start_time_ms = state.transaction_start_time_ms.min(1);
+}
 fn ask_about(pair: &mut Pair, name: &str) {
     let request = DescribeTransactionsRequest::default().with_transactional_ids(vec![TransactionalId(text(name))]);
     pair.ask(
@@ -180,8 +186,7 @@ fn ask_about(pair: &mut Pair, name: &str) {
         |_| request.clone(),
         |response, ids| {
             for state in &mut response.transaction_states {
-                state.producer_id.0 = ids.tidy_producer(state.producer_id.0);
-                state.transaction_start_time_ms = state.transaction_start_time_ms.min(1);
+                tidy_state(state, ids);
                 state.topics.sort_by(|one, other| one.topic.0.cmp(&other.topic.0));
                 state.topics.iter_mut().for_each(|topic| topic.partitions.sort_unstable());
             }
