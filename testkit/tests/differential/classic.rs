@@ -35,7 +35,7 @@ pub(crate) fn table() -> Vec<(ApiKey, Step)> {
 /// Longer than any run.
 const LONG_MS: i32 = 600_000;
 /// From these versions on requests name static members.
-const JOINS_STATICALLY: i16 = 5;
+pub(crate) const JOINS_STATICALLY: i16 = 5;
 const SYNCS_STATICALLY: i16 = 3;
 const LEAVES_STATICALLY: i16 = 3;
 

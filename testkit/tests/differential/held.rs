@@ -1,6 +1,7 @@
 //! JoinGroup and SyncGroup are answered when others have done their part: each goes over a connection of its member's own, and is compared
 //! when both sides have answered. An answer that only one side gives is a difference.
 
+use crate::classic::JOINS_STATICALLY;
 use crate::data::text;
 use crate::ids::{Ids, Joined};
 use crate::members::{ACTORS, Actor, CLASSIC_GROUPS, Claim};
@@ -205,11 +206,15 @@ impl Pair {
         let groups: BTreeSet<&'static str> = done.iter().map(|held| held.claim.actor.group).collect();
         for group in groups {
             let of_group = || done.iter().filter(|held| held.claim.actor.group == group);
-            let ours: Vec<&JoinGroupResponse> = of_group().filter_map(|held| joined(held.ours.as_ref())).collect();
-            let real: Vec<&JoinGroupResponse> = of_group().filter_map(|held| joined(held.real.as_ref())).collect();
+            let ours: Vec<_> = of_group().filter_map(|held| joined(held.version, held.ours.as_ref())).collect();
+            let real: Vec<_> = of_group().filter_map(|held| joined(held.version, held.real.as_ref())).collect();
             if !ours.is_empty() && !real.is_empty() {
-                let ours = Led::read(&ours, &self.ours.ids);
-                let real = Led::read(&real, &self.real.ids);
+                let mut ours = Led::read(&ours, &self.ours.ids);
+                let mut real = Led::read(&real, &self.real.ids);
+                if ours.names_instances != real.names_instances {
+                    ours.forget_instances();
+                    real.forget_instances();
+                }
                 self.compare_led(group, &ours, &real);
             }
         }
@@ -239,23 +244,31 @@ struct Led {
     leaders: BTreeSet<StrBytes>,
     present: BTreeSet<StrBytes>,
     members: Vec<JoinGroupResponseMember>,
+    /// Whether the leader's version tells who is a static member: two that were chosen by chance may have asked in two versions.
+    names_instances: bool,
 }
 impl Led {
-    fn read(joined: &[&JoinGroupResponse], ids: &Ids) -> Self {
-        let mut members: Vec<JoinGroupResponseMember> =
-            joined.iter().flat_map(|joined| joined.members.iter().cloned()).collect();
+    fn read(joined: &[(i16, &JoinGroupResponse)], ids: &Ids) -> Self {
+        let names_instances =
+            joined.iter().any(|(version, joined)| !joined.members.is_empty() && *version >= JOINS_STATICALLY);
+        let joined = || joined.iter().map(|(_, joined)| *joined);
+        let mut members: Vec<JoinGroupResponseMember> = joined().flat_map(|joined| joined.members.clone()).collect();
         members.iter_mut().for_each(|member| member.member_id = ids.tidy_member(&member.member_id));
         members.sort_by(|one, other| one.member_id.cmp(&other.member_id));
         Self {
-            leaders: joined.iter().map(|joined| ids.tidy_member(&joined.leader)).collect(),
-            present: joined.iter().map(|joined| ids.tidy_member(&joined.member_id)).collect(),
+            leaders: joined().map(|joined| ids.tidy_member(&joined.leader)).collect(),
+            present: joined().map(|joined| ids.tidy_member(&joined.member_id)).collect(),
             members,
+            names_instances,
         }
     }
+    fn forget_instances(&mut self) {
+        self.members.iter_mut().for_each(|member| member.group_instance_id = None);
+    }
 }
-fn joined(reply: Option<&Reply>) -> Option<&JoinGroupResponse> {
+fn joined(version: i16, reply: Option<&Reply>) -> Option<(i16, &JoinGroupResponse)> {
     match reply {
-        Some(Reply::Join(response)) if response.error_code == 0 => Some(response),
+        Some(Reply::Join(response)) if response.error_code == 0 => Some((version, response)),
         _ => None,
     }
 }
