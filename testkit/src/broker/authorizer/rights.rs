@@ -58,10 +58,11 @@ impl<'b> Rights<'b> {
     pub(crate) fn topic_name(&self, id: Uuid) -> Option<&'b str> {
         self.broker.topics.name_of(id).map(|name| name.as_str())
     }
-    /// Whether a topic may be read that is meant by its name, or by its id where it has one; an id that no topic has hides nothing.
-    pub(crate) fn may_read(&self, name: &str, id: Uuid) -> bool {
+    /// As [`may_topic`](Self::may_topic), of one that is meant by its name, or by its id where it has one; an id that no topic has hides
+    /// nothing.
+    pub(crate) fn may_meant(&self, operation: Operation, name: &str, id: Uuid) -> bool {
         let name = if id.is_nil() { Some(name) } else { self.topic_name(id) };
-        name.is_none_or(|name| self.may_topic(Operation::Read, name))
+        name.is_none_or(|name| self.may_topic(operation, name))
     }
     /// The names of all topics.
     pub(crate) fn topics(&self) -> impl Iterator<Item = &'b str> {

@@ -42,11 +42,8 @@ fn screen_all(
         .then(|| refuse(&request.clone().with_groups(denied), ErrorCode::GROUP_AUTHORIZATION_FAILED));
     let mut topics: Vec<Vec<OffsetFetchRequestTopics>> = Vec::new();
     for group in &mut request.groups {
-        let may = |topic: &OffsetFetchRequestTopics| {
-            let name =
-                if topic.topic_id.is_nil() { Some(topic.name.0.as_str()) } else { rights.topic_name(topic.topic_id) };
-            name.is_none_or(|name| rights.may_topic(Operation::Describe, name))
-        };
+        let may =
+            |topic: &OffsetFetchRequestTopics| rights.may_meant(Operation::Describe, &topic.name.0, topic.topic_id);
         topics.push(group.topics.as_mut().map(|topics| split(topics, may)).unwrap_or_default());
     }
     Verdict::patched(move |rights, answer: &mut OffsetFetchResponse| {

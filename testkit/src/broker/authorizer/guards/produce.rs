@@ -3,6 +3,7 @@
 use crate::broker::authorizer::guard::{Refuse, joined, split};
 use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Verdict};
 use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::produce_request::TopicProduceData;
 use millstream_protocol::messages::{ProduceRequest, RecordData};
 
 impl Guard for ProduceRequest {
@@ -16,11 +17,8 @@ impl Guard for ProduceRequest {
         if records.any(is_transactional) && !self.transactional_id.as_deref().is_some_and(may_id) {
             return Verdict::Denied(ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
         }
-        let denied = split(&mut self.topic_data, |topic| {
-            let name =
-                if topic.topic_id.is_nil() { Some(topic.name.as_str()) } else { rights.topic_name(topic.topic_id) };
-            name.is_none_or(|name| rights.may_topic(Operation::Write, name))
-        });
+        let may = |topic: &TopicProduceData| rights.may_meant(Operation::Write, topic.name.as_str(), topic.topic_id);
+        let denied = split(&mut self.topic_data, may);
         if denied.is_empty() {
             return Verdict::GRANTED;
         }

@@ -19,7 +19,7 @@ impl Guard for TxnOffsetCommitRequest {
         if !rights.may_group(Operation::Read, &self.group_id.0) {
             return Verdict::Denied(ErrorCode::GROUP_AUTHORIZATION_FAILED);
         }
-        let denied = split(&mut self.topics, |topic| rights.may_read(&topic.name.0, topic.topic_id));
+        let denied = split(&mut self.topics, |topic| rights.may_meant(Operation::Read, &topic.name.0, topic.topic_id));
         if denied.is_empty() {
             return Verdict::GRANTED;
         }
