@@ -4,7 +4,7 @@
 //! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
-use super::altering::{Alteration, Change, Mode, Operation, Repeated, alter};
+use super::altering::{Alteration, Change, Mode, Operation, alter_all};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use millstream_protocol::ErrorCode;
@@ -21,16 +21,13 @@ impl Handler for IncrementalAlterConfigs {
         call: &Call,
         request: IncrementalAlterConfigsRequest,
     ) -> Answer<IncrementalAlterConfigsResponse> {
-        let places = request.resources.iter().map(|asked| (asked.resource_type, &asked.resource_name));
-        let repeated = Repeated::among(places);
-        let altered = |asked: &AlterConfigsResource| {
-            let alteration = alteration(asked, request.validate_only);
-            match repeated.check(&alteration).and_then(|()| alter(broker, call, &alteration)) {
-                Ok(()) => named(asked).with_error_message(None),
-                Err((code, reason)) => refused(asked, code, reason),
-            }
-        };
-        let responses = request.resources.iter().map(altered).collect();
+        let alterations = request.resources.iter().map(|asked| alteration(asked, request.validate_only));
+        let altered = alter_all(broker, call, &alterations.collect::<Vec<_>>());
+        let responses = request.resources.iter().zip(altered).map(|(asked, altered)| match altered {
+            Ok(()) => named(asked).with_error_message(None),
+            Err((code, reason)) => refused(asked, code, reason),
+        });
+        let responses = responses.collect();
         Answer::Reply(IncrementalAlterConfigsResponse::default().with_responses(responses))
     }
     fn when_full(_: &Broker, request: &IncrementalAlterConfigsRequest) -> Option<ErrorCode> {

@@ -87,28 +87,27 @@ pub(super) struct Alteration {
     pub(super) changes: Vec<Change>,
     pub(super) validate_only: bool,
 }
-
-/// The resources that a request names more than once: nothing is done for any of them, since nobody could tell which is meant.
-#[derive(Debug)]
-pub(super) struct Repeated<'a>(BTreeSet<(i8, &'a StrBytes)>);
-impl<'a> Repeated<'a> {
-    pub(super) fn among(resources: impl Iterator<Item = (i8, &'a StrBytes)>) -> Self {
-        let mut seen = BTreeSet::new();
-        Self(resources.filter(|resource| !seen.insert(*resource)).collect())
-    }
-    /// # Errors
-    ///
-    /// `INVALID_REQUEST` for each of a resource's places.
-    pub(super) fn check(&self, asked: &Alteration) -> Result<(), Refusal> {
-        if self.0.contains(&(asked.resource_type, &asked.resource_name)) {
-            return invalid_request("Each resource must appear at most once.".to_owned());
-        }
-        Ok(())
+impl Alteration {
+    fn resource(&self) -> (i8, &str) {
+        (self.resource_type, self.resource_name.as_str())
     }
 }
 
-/// Alters the options of a resource, or says why not.
-pub(super) fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result<(), Refusal> {
+/// Alters the options of resources; says of each why not. Nothing is done for one that comes more than once, since nobody could tell which is
+/// meant.
+pub(super) fn alter_all(broker: &mut Broker, call: &Call, asked: &[Alteration]) -> Vec<Result<(), Refusal>> {
+    let mut seen = BTreeSet::new();
+    let again = asked.iter().map(Alteration::resource).filter(|resource| !seen.insert(*resource));
+    let repeated: BTreeSet<_> = again.collect();
+    let alter = |asked: &Alteration| {
+        if repeated.contains(&asked.resource()) {
+            return invalid_request("Each resource must appear at most once.".to_owned());
+        }
+        alter(broker, call, asked)
+    };
+    asked.iter().map(alter).collect()
+}
+fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result<(), Refusal> {
     check_changes(&asked.changes)?;
     match Kind::numbered(asked.resource_type) {
         Some(Kind::Topic) => topics::alter(broker, asked),
