@@ -74,11 +74,11 @@ pub(crate) fn accept(
     }
     check_counts(&batch)?;
     let decoded = batch.decode(decompressor).map_err(|error| Refusal::of_log(code_of(&error)))?;
-    check_records(&decoded, now, rules, name_of_records(&batch, rules))?;
+    let latest = check_records(&decoded, now, rules, name_of_records(&batch, rules))?;
     match rules.codec {
         Some(codec) if codec.id() != batch.codec_id() => recode(&batch, &decoded, codec, rules),
         _ if rules.has_append_time => Ok(batch),
-        _ => Ok(batch.under_create_time(latest(&decoded))),
+        _ => Ok(batch.under_create_time(latest)),
     }
 }
 /// Whether a version of Produce may bring the batch's codec. Kafka looks for zstd in requests of clients that cannot know it, and stumbles
@@ -97,10 +97,6 @@ fn code_of(error: &RecordError) -> ErrorCode {
         RecordError::Compression { .. } => ErrorCode::UNKNOWN_SERVER_ERROR,
         _ => ErrorCode::INVALID_RECORD,
     }
-}
-/// The largest time of some records.
-fn latest(decoded: &DecodedBatch) -> i64 {
-    decoded.iter().map(|record| record.timestamp.as_millis()).fold(NO_TIMESTAMP, i64::max)
 }
 fn check_header(batch: &Batch, rules: &RecordRules) -> Result<(), Refusal> {
     if batch.base_offset != 0 {
@@ -131,7 +127,8 @@ fn describe(record: &RecordView<'_>, name: &str) -> String {
     let (offset, time) = (record.offset, record.timestamp.as_millis());
     format!("{name}(offset={offset}, timestamp={time}, key={key} bytes, value={value} bytes)")
 }
-fn check_records(decoded: &DecodedBatch, now: i64, rules: &RecordRules, name: &str) -> Result<(), Refusal> {
+/// Checks the records, and finds the largest time of theirs.
+fn check_records(decoded: &DecodedBatch, now: i64, rules: &RecordRules, name: &str) -> Result<i64, Refusal> {
     let sets_append_time = decoded.header().timestamp_type() == TimestampType::LogAppendTime;
     let wrong_key = |record: &RecordView<'_>| {
         let reason = || format!("Compacted topic cannot accept message without key in topic partition {}", rules.name);
@@ -160,14 +157,16 @@ fn check_records(decoded: &DecodedBatch, now: i64, rules: &RecordRules, name: &s
     };
     let mut errors = Vec::new();
     let mut is_about_time = None;
+    let mut latest = NO_TIMESTAMP;
     for (index, record) in (0..).zip(decoded.iter()) {
+        latest = latest.max(record.timestamp.as_millis());
         let (key, time) = (wrong_key(&record), wrong_time(&record));
         if let Some(reason) = key.clone().or(time) {
             is_about_time.get_or_insert(key.is_none());
             errors.push((index, reason));
         }
     }
-    is_about_time.map_or(Ok(()), |is_about_time| Err(records_refused(errors, is_about_time)))
+    is_about_time.map_or(Ok(latest), |is_about_time| Err(records_refused(errors, is_about_time)))
 }
 fn records_refused(errors: Vec<(i32, String)>, is_about_time: bool) -> Refusal {
     if is_about_time {
