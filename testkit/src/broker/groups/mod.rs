@@ -118,7 +118,6 @@ impl Group {
         }
     }
     /// About how many bytes it takes; what was last written of it takes about as much again.
-    /// About how many bytes it takes.
     pub(crate) fn weight(&self) -> usize {
         let members = match &self.body {
             Body::Classic(group) => group.weight(),
