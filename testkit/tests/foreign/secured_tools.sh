@@ -10,35 +10,35 @@ sasl.mechanism=SCRAM-SHA-256
 sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required username="$user" password="$user-secret";
 END
 done
-as() {
-    user=$1 tool=$2
-    shift 2
-    "$launcher" tool "$tool" --bootstrap-server "$bootstrap" --command-config "$folder/$user.properties" "$@" 2>/dev/null | grep -v '^\s*$'
+session() {
+    sed "s#ADMIN#--command-config $folder/admin.properties#; s#ALICE#--command-config $folder/alice.properties#" <<'END'
+topics ADMIN --create --topic orders --partitions 1 --replication-factor 1
+acls ADMIN --add --allow-principal User:alice --operation Read --operation Describe --topic orders
+acls ADMIN --add --deny-principal User:alice --operation Write --topic ord --resource-pattern-type prefixed
+acls ADMIN --add --allow-principal User:alice --operation All --group team- --resource-pattern-type prefixed
+acls ADMIN --list
+acls ADMIN --list --topic orders --resource-pattern-type match
+acls ADMIN --list --principal User:alice --group team-a --resource-pattern-type match
+acls ALICE --list
+topics ALICE --describe --topic orders
+input never\n
+console-producer ALICE --topic orders
+input written\n
+console-producer ADMIN --topic orders
+console-consumer ALICE --topic orders --group team-a --from-beginning --max-messages 1 --timeout-ms 20000
+acls ADMIN --remove --force --topic orders --resource-pattern-type match
+acls ADMIN --list
+configs ADMIN --alter --entity-type users --entity-name dave --add-config SCRAM-SHA-256=[iterations=8192,password=secret]
+configs ADMIN --describe --entity-type users --entity-name dave
+configs ADMIN --alter --entity-type users --entity-name dave --delete-config SCRAM-SHA-256
+END
 }
-sorted() {
-    sed 's/^[[:space:]]*//' | sort
-}
-as admin topics --create --topic orders --partitions 1 --replication-factor 1
-echo "== rules"
-as admin acls --add --allow-principal User:alice --operation Read --operation Describe --topic orders | sorted
-as admin acls --add --deny-principal User:alice --operation Write --topic ord --resource-pattern-type prefixed | sorted
-as admin acls --add --allow-principal User:alice --operation All --group 'team-' --resource-pattern-type prefixed | sorted
-echo "== found"
-as admin acls --list | sorted
-as admin acls --list --topic orders --resource-pattern-type match | sorted
-as admin acls --list --principal User:alice --group team-a --resource-pattern-type match | sorted
-echo "== denied"
-as alice acls --list >/dev/null || echo "alice may not list"
-as alice topics --describe --topic orders | sed 's/TopicId: [^[:space:]]*/TopicId: -/; s/Elr:.*//; s/Configs:.*//'
-echo "== records"
-echo "never" | "$launcher" tool console-producer --bootstrap-server "$bootstrap" --producer.config "$folder/alice.properties" --topic orders 2>&1 | grep -o 'TopicAuthorizationException' | head -1
-echo "written" | "$launcher" tool console-producer --bootstrap-server "$bootstrap" --producer.config "$folder/admin.properties" --topic orders 2>&1 | grep -v '^>*$'
-"$launcher" tool console-consumer --bootstrap-server "$bootstrap" --consumer.config "$folder/alice.properties" --topic orders --group team-a --from-beginning --max-messages 1 --timeout-ms 20000 2>/dev/null
-echo "== removed"
-as admin acls --remove --force --topic orders --resource-pattern-type match | sorted
-as admin acls --list | sorted
-echo "== credentials"
-as admin configs --alter --entity-type users --entity-name dave --add-config 'SCRAM-SHA-256=[iterations=8192,password=secret]' | sorted
-as admin configs --describe --entity-type users --entity-name dave | sorted
-as admin configs --alter --entity-type users --entity-name dave --delete-config 'SCRAM-SHA-256' | sorted
+# Rules come in no order: each tool's lines are sorted. What a log says, and how often, is no matter but for the error itself.
+session | "$launcher" tools "$bootstrap" 2>&1 | sed -E \
+    -e 's/.*(Topic|Cluster)AuthorizationException.*/\1AuthorizationException/' \
+    -e '/^\[|^	at |^>*$/d' \
+    -e "s#$folder/##" \
+    -e 's/^[[:space:]]*//' \
+    -e 's/TopicId: [^[:space:]]*/TopicId: -/; s/Elr:.*//; s/Configs:.*//' \
+    | awk '/^--- /{tool++} NF {print tool "\t" !/^--- / "\t" $0}' | sort -u -k1,1n -k2,2n -k3 | cut -f3-
 echo "end"
