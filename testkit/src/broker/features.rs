@@ -4,8 +4,14 @@ use super::transactions::transaction::Edition;
 use super::versions::Release;
 use millstream_protocol::ErrorCode;
 
+/// The least level of the metadata with which other features can be in force, and with which eligible leader replicas can.
+const LEAST_METADATA: i16 = 7;
+const METADATA_OF_ELIGIBLE_REPLICAS: i16 = 23;
 /// Of a broker that knows no features.
 const NO_EPOCH: i64 = -1;
+
+/// A code and the sentence that goes with it.
+type Refusal = (ErrorCode, String);
 
 /// One feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +24,28 @@ pub(crate) struct Feature {
 }
 
 impl Feature {
+    fn check_move(&self, level: i16, change: Change, node: i32) -> Result<(), Refusal> {
+        let (lowest, highest) = (self.lowest, self.highest);
+        let reason = match (self.name, change) {
+            _ if !(lowest..=highest).contains(&level) => {
+                &*format!("Local controller {node} only supports versions {lowest}-{highest}")
+            }
+            _ if level == self.level => return Ok(()),
+            (_, Change::SafeDowngrade | Change::UnsafeDowngrade) if level > self.level => {
+                "Can't downgrade to a newer version."
+            }
+            _ if level > self.level => return Ok(()),
+            (_, Change::Upgrade) => {
+                "Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade."
+            }
+            ("kraft.version", _) => "Can't downgrade the version of this feature.",
+            ("metadata.version", _) => {
+                return Err((ErrorCode::INVALID_UPDATE_VERSION, self.no_downgrade(level, change)));
+            }
+            _ => return Ok(()),
+        };
+        Err(invalid(self.name, level, reason))
+    }
     /// Why the format of the metadata cannot go back.
     fn no_downgrade(&self, level: i16, change: Change) -> String {
         let reason = match change {
@@ -92,39 +120,32 @@ impl Features {
     pub(crate) fn edition(&self) -> Edition {
         if self.transaction_version() >= 2 { Edition::Second } else { Edition::First }
     }
-    /// Whether a feature may be brought to a level; says what is wrong in Kafka's words.
-    pub(crate) fn check(&self, name: &str, level: i16, change: Change, node: i32) -> Result<(), (ErrorCode, String)> {
-        let invalid = |reason: String| {
-            Err((
-                ErrorCode::INVALID_UPDATE_VERSION,
-                format!("Invalid update version {level} for feature {name}. {reason}"),
-            ))
-        };
+    /// Whether a feature may be brought to a level, next to a level of the metadata; says what is wrong in Kafka's words.
+    pub(crate) fn check(
+        &self,
+        (name, level): (&str, i16),
+        change: Change,
+        metadata: i16,
+        node: i32,
+    ) -> Result<(), Refusal> {
         if change == Change::Unknown {
-            return invalid("The controller does not support the given upgrade type.".to_owned());
+            return Err(invalid(name, level, "The controller does not support the given upgrade type."));
         }
         if level < 0 {
-            return invalid("A feature version cannot be less than 0.".to_owned());
+            return Err(invalid(name, level, "A feature version cannot be less than 0."));
         }
         let Some(feature) = self.features.iter().find(|feature| feature.name == name) else {
-            return invalid(match level {
+            let reason = match level {
                 0 => format!("Feature {name} not found."),
                 _ => format!("Local controller {node} does not support this feature."),
-            });
+            };
+            return Err(invalid(name, level, &reason));
         };
-        if !(feature.lowest..=feature.highest).contains(&level) {
-            let (lowest, highest) = (feature.lowest, feature.highest);
-            return invalid(format!("Local controller {node} only supports versions {lowest}-{highest}"));
-        }
-        if level >= feature.level {
-            return Ok(());
-        }
-        match (name, change) {
-            (_, Change::Upgrade) => invalid("Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade.".to_owned()),
-            ("kraft.version", _) => invalid("Can't downgrade the version of this feature.".to_owned()),
-            ("metadata.version", _) => Err((ErrorCode::INVALID_UPDATE_VERSION, feature.no_downgrade(level, change))),
-            _ => Ok(()),
-        }
+        feature.check_move(level, change, node)?;
+        lacks(name, level, metadata).map_or(Ok(()), |what| {
+            let reason = format!("{name} could not be set to {level} because it depends on {what}");
+            Err(invalid(name, level, &reason))
+        })
     }
     /// Brings a feature to a level that was checked.
     pub(crate) fn set(&mut self, name: &str, level: i16) {
@@ -133,5 +154,55 @@ impl Features {
             feature.level = level;
             self.epoch += 1;
         }
+    }
+}
+
+/// What a feature's level needs of the metadata, if that is not at such a level.
+fn lacks(name: &str, level: i16, metadata: i16) -> Option<&'static str> {
+    match name {
+        "metadata.version" | "kraft.version" => None,
+        _ if level >= 1 && metadata < LEAST_METADATA => Some("metadata.version=7 (3.3-IV3)"),
+        "eligible.leader.replicas.version" if level >= 1 && metadata < METADATA_OF_ELIGIBLE_REPLICAS => {
+            Some("metadata.version level 23")
+        }
+        _ => None,
+    }
+}
+fn invalid(name: &str, level: i16, reason: &str) -> Refusal {
+    (ErrorCode::INVALID_UPDATE_VERSION, format!("Invalid update version {level} for feature {name}. {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(name: &str, level: i16, change: Change, metadata: i16) -> Option<String> {
+        let features = Features::new(1, 0);
+        let (_, sentence) = features.check((name, level), change, metadata, 1).err()?;
+        Some(sentence.rsplit(". ").next().unwrap_or_default().to_owned())
+    }
+
+    /// What a request asks of the metadata counts, even if that is refused for itself.
+    #[test]
+    fn a_feature_depends_on_the_metadata_that_is_asked_for_with_it() {
+        let told = |name, metadata| reason(name, 1, Change::Upgrade, metadata);
+        assert_eq!(told("group.version", 7), None);
+        assert_eq!(
+            told("group.version", -1).as_deref(),
+            Some("group.version could not be set to 1 because it depends on metadata.version=7 (3.3-IV3)"),
+        );
+        let eligible = "eligible.leader.replicas.version";
+        assert_eq!(told(eligible, 23), None);
+        assert_eq!(
+            told(eligible, 22),
+            Some(format!("{eligible} could not be set to 1 because it depends on metadata.version level 23")),
+        );
+    }
+
+    #[test]
+    fn no_downgrade_leads_to_a_newer_version() {
+        let told = reason("group.version", 1, Change::SafeDowngrade, 33);
+        assert_eq!(told.as_deref(), Some("Can't downgrade to a newer version."));
+        assert_eq!(reason("transaction.version", 1, Change::SafeDowngrade, 33), None, "it is at that version");
     }
 }

@@ -18,6 +18,8 @@ const KINDS_SINCE: i16 = 1;
 /// From this version on the features have no results of their own.
 const NO_RESULTS_SINCE: i16 = 2;
 
+const METADATA: &str = "metadata.version";
+
 pub(super) struct UpdateFeatures;
 
 impl Handler for UpdateFeatures {
@@ -25,7 +27,8 @@ impl Handler for UpdateFeatures {
     fn handle(broker: &mut Broker, call: &Call, request: UpdateFeaturesRequest) -> Answer<UpdateFeaturesResponse> {
         // Of several that cannot be, the first of Kafka's table is told.
         let updates = in_map_order(request.feature_updates.iter().collect(), |update| string_hash(&update.feature));
-        if let Err((code, reason)) = updates.into_iter().try_for_each(|update| check(broker, call, update)) {
+        let metadata = asked_metadata(broker, &request);
+        if let Err((code, reason)) = updates.into_iter().try_for_each(|update| check(broker, call, update, metadata)) {
             return Answer::Reply(refused(code, &reason));
         }
         if !request.validate_only {
@@ -49,10 +52,15 @@ impl Handler for UpdateFeatures {
     }
 }
 
-fn check(broker: &Broker, call: &Call, update: &FeatureUpdateKey) -> Result<(), (ErrorCode, String)> {
+/// The level of the metadata that there would be: what depends on it is checked against that.
+fn asked_metadata(broker: &Broker, request: &UpdateFeaturesRequest) -> i16 {
+    let update = request.feature_updates.iter().find(|update| update.feature.as_str() == METADATA);
+    update.map_or_else(|| broker.features.level(METADATA), |update| update.max_version_level)
+}
+fn check(broker: &Broker, call: &Call, update: &FeatureUpdateKey, metadata: i16) -> Result<(), (ErrorCode, String)> {
     let controller = broker.nodes.controller().map_or(-1, |node| node.id.get());
     let change = change(call.version, update);
-    broker.features.check(&update.feature, update.max_version_level, change, controller)
+    broker.features.check((&update.feature, update.max_version_level), change, metadata, controller)
 }
 fn change(version: i16, update: &FeatureUpdateKey) -> Change {
     match update.upgrade_type {
