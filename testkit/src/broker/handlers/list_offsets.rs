@@ -123,13 +123,9 @@ fn check_available(partition: &Partition, version: i16) -> Result<(), ErrorCode>
     }
 }
 
+/// Where the newest time is, even if it was deleted and its segment is still there.
 fn newest(log: &Log) -> Found {
-    // Of equals the first, as Kafka has it.
-    let batch = log
-        .batches()
-        .filter(|batch| !batch.is_control())
-        .reduce(|newest, batch| if batch.max_timestamp > newest.max_timestamp { batch } else { newest });
-    batch.and_then(|batch| record_since(batch, batch.max_timestamp, log.start())).unwrap_or(Found::NOTHING)
+    log.newest_batch().and_then(|batch| record_since(batch, batch.max_timestamp, 0)).unwrap_or(Found::NOTHING)
 }
 /// A marker has a time, too.
 fn first_since(log: &Log, timestamp: i64, isolation: Isolation) -> Found {

@@ -4,6 +4,7 @@
 pub(crate) mod batch;
 pub(crate) mod cleaning;
 mod compaction;
+mod deleted;
 mod epochs;
 pub(crate) mod producers;
 pub(crate) mod retention;
@@ -13,6 +14,7 @@ mod slice;
 pub(crate) use slice::Slice;
 
 use batch::{Batch, Marker};
+use deleted::Deleted;
 use epochs::Epochs;
 use millstream_protocol::ErrorCode;
 use producers::{Aborted, Checked, Producers};
@@ -42,6 +44,7 @@ pub(crate) struct Appended {
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     batches: VecDeque<Batch>,
+    deleted: Option<Deleted>,
     start: i64,
     end: i64,
     high_watermark: i64,
@@ -201,8 +204,8 @@ impl Log {
         self.high_watermark = self.high_watermark.max(self.start);
         self.epochs.forget_before(self.start);
         self.producers.forget_before(self.start);
-        while self.batches.front().is_some_and(|batch| batch.last_offset() < self.start) {
-            self.batches.pop_front();
+        while let Some(batch) = self.batches.pop_front_if(|batch| batch.last_offset() < self.start) {
+            self.bury(batch);
         }
     }
     /// The largest epoch not above the one asked for, and where it ends (KIP-320); none when the log has not heard of one so new.
@@ -219,10 +222,11 @@ impl Log {
     }
     /// About how many bytes of memory it takes.
     pub(crate) fn weight(&self) -> usize {
-        self.batches.iter().map(Batch::weight).sum::<usize>() + self.producers.weight()
+        self.batches.iter().map(Batch::weight).sum::<usize>() + self.deleted_weight() + self.producers.weight()
     }
+    /// Of all segments, what was deleted of them included.
     pub(crate) fn size_bytes(&self) -> usize {
-        self.batches.iter().map(Batch::size).sum()
+        self.batches.iter().map(Batch::size).sum::<usize>() + self.deleted_bytes()
     }
 }
 

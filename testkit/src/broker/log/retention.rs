@@ -14,6 +14,7 @@ pub(crate) struct Retention {
 impl Log {
     /// Deletes what is too old or too much; says whether anything was.
     pub(crate) fn retain(&mut self, now: i64, retention: &Retention) -> bool {
+        self.release_deleted(&retention.rolls);
         let segments = self.segments(&retention.rolls);
         let is_old = |segment: &&Segment| retention.ms >= 0 && now - segment.max_timestamp > retention.ms;
         let by_time = segments.iter().take_while(is_old).last().map(|segment| segment.end);
@@ -28,6 +29,7 @@ impl Log {
         let before = self.start();
         if let Some(until) = until {
             self.delete_before(until);
+            self.deleted = None;
         }
         self.start() > before
     }

@@ -2,6 +2,7 @@
 //! are found when they are asked for. Left out: rolling by the size of an index, and of records without a time.
 
 use super::Log;
+use super::batch::Batch;
 
 /// When a segment is full (`segment.bytes`, `segment.ms`).
 #[derive(Debug, Clone, Copy)]
@@ -21,10 +22,28 @@ pub(super) struct Segment {
     pub(super) max_timestamp: i64,
 }
 
+impl Segment {
+    /// With one batch.
+    pub(super) fn of(batch: &Batch) -> Self {
+        Self {
+            start: batch.base_offset,
+            end: batch.next_offset(),
+            bytes: batch.size(),
+            first_timestamp: batch.max_timestamp,
+            max_timestamp: batch.max_timestamp,
+        }
+    }
+    pub(super) fn extend(&mut self, batch: &Batch) {
+        self.end = batch.next_offset();
+        self.bytes += batch.size();
+        self.max_timestamp = self.max_timestamp.max(batch.max_timestamp);
+    }
+}
+
 impl Log {
-    /// All, the active one last.
+    /// All, the active one last. The first begins with what was deleted of it.
     pub(super) fn segments(&self, rolls: &Rolls) -> Vec<Segment> {
-        let mut segments: Vec<Segment> = Vec::new();
+        let mut segments: Vec<Segment> = self.deleted.iter().map(|deleted| deleted.segment).collect();
         for batch in self.batches() {
             let (len, time) = (batch.size(), batch.max_timestamp);
             // What the cleaner has made smaller takes in nothing that came later.
@@ -36,12 +55,9 @@ impl Log {
                     && !is_kept_apart(segment)
             };
             if let Some(segment) = segments.last_mut().filter(has_room) {
-                segment.end = batch.next_offset();
-                segment.bytes += len;
-                segment.max_timestamp = segment.max_timestamp.max(time);
+                segment.extend(batch);
             } else {
-                let (start, end) = (batch.base_offset, batch.next_offset());
-                segments.push(Segment { start, end, bytes: len, first_timestamp: time, max_timestamp: time });
+                segments.push(Segment::of(batch));
             }
         }
         segments
