@@ -94,15 +94,19 @@ async fn a_waiting_fetch_hears_of_a_new_leader() {
     let mut reader = Connection::to(&cluster, 0);
     let topics = reader.call(12, &MetadataRequest::default().with_topics(None)).topics;
     let mut waiting = FetchRequest { max_wait_ms: 25_000, min_bytes: 1, ..fetch("t", 0, 0, 0) };
+    waiting.topics[0].topic_id = topics[0].topic_id;
     waiting.topics[0].partitions[0].current_leader_epoch = topics[0].partitions[0].leader_epoch;
-    reader.send(12, &waiting);
+    reader.send(16, &waiting);
     // The request is on its way: it is being waited for, or comes after the move; both end the same.
     cluster.move_leader(("t", 0), 2);
-    let response = reader.receive::<FetchRequest>(12);
+    let response = reader.receive::<FetchRequest>(16);
     let partition = &response.responses[0].partitions[0];
     // A follower would serve the reader, too (KIP-392), but for the epoch that it knows.
     assert_eq!(ErrorCode::new(partition.error_code), ErrorCode::FENCED_LEADER_EPOCH);
-    assert_eq!(partition.current_leader.leader_id, 2);
+    assert_eq!((partition.current_leader.leader_id, response.node_endpoints[0].node_id), (2, 2));
+    // Kafka has had the field since version 12, and fills it since it tells endpoints, too.
+    let told = reader.call(15, &waiting).responses.remove(0).partitions.remove(0);
+    assert_eq!((ErrorCode::new(told.error_code), told.current_leader.leader_id), (ErrorCode::FENCED_LEADER_EPOCH, -1));
 }
 
 #[tokio::test]

@@ -18,8 +18,9 @@ use millstream_protocol::{ErrorCode, Timestamp, TopicName};
 pub(crate) const IDS_SINCE: i16 = 13;
 /// From this version on a consumer says where it is, and followers serve it (KIP-392).
 const FOLLOWERS_SINCE: i16 = 11;
-const HINTS_SINCE: i16 = 12;
-const ENDPOINTS_SINCE: i16 = 16;
+/// From this version on a leader is named to those who asked somebody else, or of another epoch (KIP-951). Kafka leaves the field empty that is
+/// there since version 12.
+const HINTS_SINCE: i16 = 16;
 
 /// A partition by its topic's id, or by its name where there is none.
 pub(crate) type WantKey = (Uuid, Option<TopicName>, i32);
@@ -196,7 +197,7 @@ impl Broker {
         data
     }
     fn endpoints(&self, plan: &Plan, answers: &[(Want, PartitionData)]) -> Vec<NodeEndpoint> {
-        if plan.call.version < ENDPOINTS_SINCE {
+        if plan.call.version < HINTS_SINCE {
             return Vec::new();
         }
         let is_named =
