@@ -379,6 +379,10 @@ async fn lists_are_appended_to_and_subtracted_from() {
     assert_eq!(admin.option(TOPIC, "t", "cleanup.policy").0, "delete,compact");
     admin.alter(TOPIC, "t", SUBTRACT, "cleanup.policy", Some("delete"));
     assert_eq!(admin.option(TOPIC, "t", "cleanup.policy").0, "compact");
+    // As Java splits it, nothing is one part that is empty, and one comma is no part at all.
+    let refused = (ErrorCode::INVALID_CONFIG, "Configuration 'cleanup.policy' values must not be empty.".to_owned());
+    assert_eq!(admin.alter(TOPIC, "t", APPEND, "cleanup.policy", Some("")), refused);
+    assert_eq!(admin.alter(TOPIC, "t", APPEND, "cleanup.policy", Some(",")).0, ErrorCode::NONE);
 }
 
 #[tokio::test]

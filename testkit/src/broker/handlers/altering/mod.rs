@@ -175,9 +175,15 @@ fn parts(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').filter(|part| !part.is_empty())
 }
 fn appended(list: &str, more: &str) -> String {
-    let known: BTreeSet<&str> = parts(list).collect();
-    let fresh = parts(more).filter(|part| !known.contains(part));
+    let mut known: BTreeSet<&str> = parts(list).collect();
+    let fresh: Vec<&str> = java_split(more).filter(|part| known.insert(part)).collect();
     parts(list).chain(fresh).collect::<Vec<_>>().join(",")
+}
+/// As Java splits: without the empty parts at the end, unless there is nothing else at all. So the empty list is one empty part.
+fn java_split(list: &str) -> impl Iterator<Item = &str> {
+    let kept = if list.is_empty() { list } else { list.trim_end_matches(',') };
+    let count = if kept.is_empty() && !list.is_empty() { 0 } else { usize::MAX };
+    kept.split(',').take(count)
 }
 fn subtracted(list: &str, less: &str) -> String {
     let gone: BTreeSet<&str> = parts(less).collect();

@@ -84,6 +84,9 @@ impl TopicOption {
         let wrong =
             |value: &str, reason: String| Err(format!("Invalid value {value} for configuration {name}: {reason}"));
         if let Some((part, reason)) = self.choice_error(value) {
+            if self.kind == Kind::List && part.is_empty() {
+                return Err(format!("Configuration '{name}' values must not be empty."));
+            }
             return wrong(part, reason);
         }
         if let Some(reason) = number_error(self.kind, value) {
