@@ -398,3 +398,21 @@ async fn a_group_that_is_not_there_has_none_of_the_members_that_leave_it() {
     let unknown = ErrorCode::UNKNOWN_MEMBER_ID.get();
     assert_eq!((leaving(2), leaving(5)), ((unknown, vec![]), (0, vec![unknown])));
 }
+
+/// Found beside a real Kafka: the first to go left the second as the only one to wait for, who was then given a generation and let go.
+#[tokio::test]
+async fn who_is_let_go_with_others_is_in_no_generation_without_them() {
+    let cluster = TestCluster::start().await;
+    let mut one = stable(&cluster, Member::of(&cluster));
+    let mut two = Member::statically(&cluster, "two");
+    two.ask();
+    until(&cluster, "PreparingRebalance");
+    let members = vec![
+        MemberIdentity::default().with_member_id(one.id.clone()),
+        MemberIdentity::default().with_group_instance_id(Some(text("two"))),
+    ];
+    let request = LeaveGroupRequest::default().with_group_id(GroupId(text("g"))).with_members(members);
+    assert!(one.connection.call(5, &request).members.iter().all(|member| member.error_code == 0));
+    assert_eq!(ErrorCode::new(two.joined().error_code), ErrorCode::UNKNOWN_MEMBER_ID);
+    assert_eq!(state(&cluster), "Empty");
+}

@@ -5,6 +5,7 @@
 use super::{Handler, code_of};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
+use crate::broker::groups::classic::leave::Leaver;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::leave_group_request::MemberIdentity;
 use millstream_protocol::messages::leave_group_response::MemberResponse;
@@ -39,16 +40,12 @@ impl Handler for LeaveGroup {
 }
 
 /// Lets members go, each named by its id, its instance's id or both; what follows for the group is written and told once.
-fn leave(broker: &mut Broker, request: &LeaveGroupRequest, leavers: &[(&str, Option<&str>)]) -> Vec<i16> {
+fn leave(broker: &mut Broker, request: &LeaveGroupRequest, leavers: &[Leaver<'_>]) -> Vec<i16> {
     let group = &request.group_id.0;
-    let in_consumer_group = broker.with_consumer(group, |group, ctx| {
-        leavers.iter().map(|(id, instance)| code_of(group.handle_classic_leave(id, *instance, ctx))).collect()
-    });
-    in_consumer_group.unwrap_or_else(|| {
-        broker.with_classic(group, |group, rules| {
-            leavers.iter().map(|(id, instance)| code_of(group.handle_leave(id, *instance, rules))).collect()
-        })
-    })
+    let in_consumer_group = broker.with_consumer(group, |group, ctx| group.handle_classic_leaves(leavers, ctx));
+    let results = in_consumer_group
+        .unwrap_or_else(|| broker.with_classic(group, |group, rules| group.handle_leaves(leavers, rules)));
+    results.into_iter().map(code_of).collect()
 }
 fn answer(member: &MemberIdentity, code: i16) -> MemberResponse {
     MemberResponse::default()

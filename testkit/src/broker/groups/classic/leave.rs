@@ -4,20 +4,24 @@ use super::{ClassicGroup, Rules, State};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::StrBytes;
 
+/// How a request names somebody: by its id, and by its instance's.
+pub(crate) type Leaver<'a> = (&'a str, Option<&'a str>);
+
 impl ClassicGroup {
-    /// Lets one member go, named by its id, by its instance id, or by both.
-    pub(crate) fn handle_leave(
-        &mut self,
-        member_id: &str,
-        instance_id: Option<&str>,
-        rules: &Rules,
-    ) -> Result<(), ErrorCode> {
-        if instance_id.is_none() && self.pending.remove(member_id.as_bytes()).is_some() {
+    /// Lets members go, each named by its id, by its instance id, or by both. What follows for the others does so once, after the last.
+    pub(crate) fn handle_leaves(&mut self, leavers: &[Leaver<'_>], rules: &Rules) -> Vec<Result<(), ErrorCode>> {
+        let results: Vec<_> = leavers.iter().map(|(id, instance_id)| self.let_go(id, *instance_id)).collect();
+        if results.iter().any(Result::is_ok) {
             self.share_anew(rules);
+        }
+        results
+    }
+    fn let_go(&mut self, member_id: &str, instance_id: Option<&str>) -> Result<(), ErrorCode> {
+        if instance_id.is_none() && self.pending.remove(member_id.as_bytes()).is_some() {
             return Ok(());
         }
         let id = self.leaver(member_id, instance_id)?;
-        self.remove_and_rebalance(&id, rules);
+        self.remove(&id);
         Ok(())
     }
     // An administrator names a static member by its instance id alone.
@@ -31,15 +35,20 @@ impl ClassicGroup {
     }
     /// Removes a member, and lets the others share what it had.
     pub(super) fn remove_and_rebalance(&mut self, id: &StrBytes, rules: &Rules) {
-        let Some(member) = self.members.remove(id) else { return };
+        if self.remove(id) {
+            self.share_anew(rules);
+        }
+    }
+    /// Whoever waits for its assignment is never answered, as in Kafka.
+    fn remove(&mut self, id: &StrBytes) -> bool {
+        let Some(member) = self.members.remove(id) else { return false };
         if self.is_leader(id) {
             self.leader = self.members.keys().next().cloned();
         }
         if let Some(call) = member.awaiting_join {
             self.refuse_join(call, ErrorCode::UNKNOWN_MEMBER_ID, StrBytes::new());
         }
-        // Whoever waits for its assignment is never answered, as in Kafka.
-        self.share_anew(rules);
+        true
     }
     /// Somebody went: also one who had but an id.
     fn share_anew(&mut self, rules: &Rules) {

@@ -12,7 +12,7 @@
 //! A group that was deleted is not there any more, which DescribeGroups calls Dead.
 
 pub(crate) mod join;
-mod leave;
+pub(crate) mod leave;
 pub(crate) mod member;
 mod sync;
 

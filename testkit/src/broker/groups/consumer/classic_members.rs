@@ -2,12 +2,12 @@
 //! LeaveGroup act on the same members: a JoinGroup is their heartbeat, their generation is their epoch, and a rebalance is only theirs.
 
 use super::super::classic::join::Joining;
+use super::super::classic::leave::Leaver;
 use super::super::classic::member::Member as ClassicMember;
 use super::super::classic::{ClassicGroup, State as ClassicState, refused_join, refused_sync};
 use super::super::embedded::{self, Named, Subscription};
 use super::super::protocols::common;
 use super::member::{Assignment, ClassicPart, Member, MemberState, Owned};
-use super::membership::Claim;
 use super::{ConsumerGroup, Context};
 use crate::broker::topics::Topics;
 use millstream_protocol::messages::{JoinGroupResponse, StrBytes, SyncGroupRequest, SyncGroupResponse};
@@ -324,22 +324,31 @@ impl ConsumerGroup {
         }
         Err(ErrorCode::REBALANCE_IN_PROGRESS)
     }
-    /// Lets a member go that LeaveGroup names, whichever protocol it speaks.
-    pub(crate) fn handle_classic_leave(
+    /// Lets members go that LeaveGroup names, whichever protocol they speak, all in one epoch.
+    pub(crate) fn handle_classic_leaves(
         &mut self,
-        member_id: &str,
-        instance_id: Option<&str>,
+        leavers: &[Leaver<'_>],
         ctx: &Context<'_>,
-    ) -> Result<(), ErrorCode> {
-        let holder = instance_id.and_then(|id| self.find_static(id)).map(|member| member.id.clone());
-        let id = match (instance_id, holder) {
-            // An administrator names a static member by its instance id alone.
-            (Some(_), Some(holder)) if member_id.is_empty() => holder,
-            (Some(_), Some(holder)) if holder.as_str() != member_id => return Err(ErrorCode::FENCED_INSTANCE_ID),
-            (Some(_), None) => return Err(ErrorCode::UNKNOWN_MEMBER_ID),
-            _ => StrBytes::from_string(member_id.to_owned()),
+    ) -> Vec<Result<(), ErrorCode>> {
+        let found: Vec<_> = leavers.iter().map(|(id, instance_id)| self.classic_leaver(id, *instance_id)).collect();
+        let ids: BTreeSet<&StrBytes> = found.iter().flatten().collect();
+        ids.iter().for_each(|id| self.remove(id));
+        if !ids.is_empty() {
+            self.bump_after_loss(ctx);
+        }
+        found.into_iter().map(|found| found.map(drop)).collect()
+    }
+    fn classic_leaver(&self, member_id: &str, instance_id: Option<&str>) -> Result<StrBytes, ErrorCode> {
+        let Some(instance_id) = instance_id else {
+            let member = self.members.get(member_id.as_bytes()).ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?;
+            return Ok(member.id.clone());
         };
-        let claim = Claim { id: &id, instance_id: None, epoch: -1, owned: None };
-        self.leave(&claim, ctx).map_err(|(code, _)| code)
+        let holder = self.find_static(instance_id).ok_or(ErrorCode::UNKNOWN_MEMBER_ID)?;
+        // An administrator names a static member by its instance id alone.
+        if member_id.is_empty() || holder.id.as_str() == member_id {
+            Ok(holder.id.clone())
+        } else {
+            Err(ErrorCode::FENCED_INSTANCE_ID)
+        }
     }
 }
