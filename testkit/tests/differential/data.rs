@@ -111,8 +111,6 @@ fn spoil(chance: &mut Chance, good: &Bytes) -> Bytes {
             bytes[42] = bytes[42].wrapping_add(9);
             reseal(&mut bytes);
         }
-        // Which of two codes broken gzip data have depends on how much Java had inflated when it noticed.
-        _ if bytes[22] & 7 == 1 => *bytes.last_mut().expect("bytes") ^= 1,
         _ => {
             let at = 61 + chance.below(bytes.len() - 61);
             bytes[at] ^= 0x10;

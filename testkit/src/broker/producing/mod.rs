@@ -1,5 +1,6 @@
 //! Writing: what a batch must be, and answers that wait for followers.
 
+mod broken_gzip;
 pub(crate) mod records;
 pub(crate) mod waits;
 

@@ -1,7 +1,7 @@
 //! What a producer's batch must be (Kafka's `ProduceRequest.validateRecords`, `UnifiedLog.append` and `LogValidator`), and what the topic's
 //! options make of it.
 
-use super::Refusal;
+use super::{Refusal, broken_gzip};
 use crate::broker::log::batch::{Batch, ZSTD};
 use crate::broker::topics::topic::Topic;
 use millstream_protocol::record::{BatchBuilder, DecodedBatch, RecordError, RecordView, TimestampType};
@@ -73,8 +73,9 @@ pub(crate) fn accept(
         return Err(Refusal::of_log(ErrorCode::UNKNOWN_SERVER_ERROR));
     }
     check_counts(&batch)?;
-    let decoded = batch.decode(decompressor).map_err(|error| Refusal::of_log(code_of(&error)))?;
-    let latest = check_records(&decoded, now, rules, name_of_records(&batch, rules))?;
+    let reading = Reading::of(&batch, rules);
+    let decoded = batch.decode(decompressor).map_err(|error| Refusal::of_log(code_of(&error, &batch, reading)))?;
+    let latest = check_records(&decoded, now, rules, reading.name())?;
     match rules.codec {
         Some(codec) if codec.id() != batch.codec_id() => recode(&batch, &decoded, codec, rules),
         _ if rules.has_append_time => Ok(batch),
@@ -92,8 +93,11 @@ pub(crate) fn check_codec_known(batch: &Batch, version: i16) -> Result<(), Error
     }
 }
 /// Records that do not inflate are an error of which Kafka knows no more than that something failed.
-fn code_of(error: &RecordError) -> ErrorCode {
+fn code_of(error: &RecordError, batch: &Batch, reading: Reading) -> ErrorCode {
     match error {
+        RecordError::Compression { .. } if batch.codec_id() == Compression::Gzip.id() => {
+            broken_gzip::code(batch, reading)
+        }
         RecordError::Compression { .. } => ErrorCode::UNKNOWN_SERVER_ERROR,
         _ => ErrorCode::INVALID_RECORD,
     }
@@ -115,10 +119,23 @@ fn check_counts(batch: &Batch) -> Result<(), Refusal> {
     Err(Refusal::of_log(ErrorCode::INVALID_RECORD))
 }
 
-/// Records that stay compressed as they are Kafka reads without their keys and values, and tells so.
-fn name_of_records(batch: &Batch, rules: &RecordRules) -> &'static str {
-    let stays = rules.codec.is_none_or(|codec| codec.id() == batch.codec_id());
-    if stays && batch.codec_id() != Compression::None.id() { "PartialDefaultRecord" } else { "DefaultRecord" }
+/// How Kafka reads records: those that stay compressed as they are without their keys and values, and tells so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    Whole,
+    Skipping,
+}
+impl Reading {
+    fn of(batch: &Batch, rules: &RecordRules) -> Self {
+        let stays = rules.codec.is_none_or(|codec| codec.id() == batch.codec_id());
+        if stays && batch.codec_id() != Compression::None.id() { Self::Skipping } else { Self::Whole }
+    }
+    fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "DefaultRecord",
+            Self::Skipping => "PartialDefaultRecord",
+        }
+    }
 }
 fn describe(record: &RecordView<'_>, name: &str) -> String {
     let unknown = if name == "DefaultRecord" { 0 } else { -1 };
