@@ -108,7 +108,7 @@ fn converse(pair: &mut Pair, chance: &mut Chance) {
 fn talk(side: &mut Side, said: &[Said], version: Option<i16>) -> Told {
     let mut wire = side.open();
     let heard: Vec<String> = said.iter().map(|said| hear(&mut wire, *said)).collect();
-    Told { text: heard.join("\n"), may_change: false, tries: 1, answered: version }
+    Told { text: heard.join("\n"), may_change: false, tries: 1, only_reads: false, answered: version }
 }
 fn hear(wire: &mut Wire, said: Said) -> String {
     match said {

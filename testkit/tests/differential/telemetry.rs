@@ -33,7 +33,7 @@ pub(crate) fn settle(pair: &mut Pair) {
         let mut metrics = answer.requested_metrics;
         metrics.sort();
         let text = format!("{} {metrics:?} {}", answer.error_code, answer.push_interval_ms);
-        Told { text, may_change: true, tries: TRIES, answered: Some(0) }
+        Told { text, may_change: true, tries: TRIES, only_reads: false, answered: Some(0) }
     });
 }
 fn subscriptions(pair: &mut Pair, chance: &mut Chance) {
