@@ -12,9 +12,9 @@ use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_fetch_request::{OffsetFetchRequestGroup, OffsetFetchRequestTopics};
 use millstream_protocol::messages::{
-    AddOffsetsToTxnRequest, CreateAclsRequest, CreateTopicsRequest, DeleteAclsRequest, DescribeAclsRequest,
-    DescribeClusterRequest, DescribeConfigsRequest, DescribeGroupsRequest, FindCoordinatorRequest, GroupId,
-    HeartbeatRequest, InitProducerIdRequest, ListGroupsRequest, ListOffsetsRequest, MetadataRequest,
+    AddOffsetsToTxnRequest, ConsumerGroupHeartbeatRequest, CreateAclsRequest, CreateTopicsRequest, DeleteAclsRequest,
+    DescribeAclsRequest, DescribeClusterRequest, DescribeConfigsRequest, DescribeGroupsRequest, FindCoordinatorRequest,
+    GroupId, HeartbeatRequest, InitProducerIdRequest, ListGroupsRequest, ListOffsetsRequest, MetadataRequest,
     OffsetCommitRequest, OffsetFetchRequest, TopicName, TransactionalId, Uuid,
 };
 use millstream_protocol::record::Stamp;
@@ -331,4 +331,24 @@ async fn without_an_authorizer_there_are_no_rules() {
     let mut connection = Connection::to(&cluster, 0);
     let made = make(&mut connection, vec![rule(TOPIC, LITERAL, "orders", READ, ALLOW)]);
     assert_eq!(made, [(ErrorCode::SECURITY_DISABLED.get(), Some("No Authorizer is configured.".to_owned()))]);
+}
+
+/// What an expression matches would otherwise tell that a topic is there.
+#[tokio::test]
+async fn an_expression_matches_what_its_member_may_describe() {
+    let cluster = builder().start().await;
+    let mut admin = login(&cluster, "admin", "a");
+    let mut alice = login(&cluster, "alice", "b");
+    make(&mut admin, vec![rule(GROUP, LITERAL, "g", READ, ALLOW), rule(TOPIC, LITERAL, "orders", DESCRIBE, ALLOW)]);
+    let quiet = ConsumerGroupHeartbeatRequest::default()
+        .with_group_id(GroupId(text("g")))
+        .with_member_id(text("alice"))
+        .with_subscribed_topic_names(None)
+        .with_topic_partitions(None);
+    let joining = quiet.clone().with_rebalance_timeout_ms(1000).with_topic_partitions(Some(Vec::new()));
+    let epoch = alice.call(1, &joining.with_subscribed_topic_regex(Some(text(".*")))).member_epoch;
+    let given = alice.call(1, &quiet.with_member_epoch(epoch).with_rebalance_timeout_ms(-1)).assignment;
+    let topics: Vec<Uuid> = given.unwrap_or_default().topic_partitions.iter().map(|topic| topic.topic_id).collect();
+    let orders = admin.call(12, &MetadataRequest::default().with_topics(Some(vec![named("orders")])));
+    assert_eq!(topics, [orders.topics[0].topic_id]);
 }

@@ -102,6 +102,11 @@ fn a_cluster_that_cannot_start_says_why() {
             "the broker option `millstream.producer.epoch.start` is 0 to 32767, not `-2`",
         ),
         (
+            "group.consumer.regex.refresh.interval.ms",
+            "1",
+            "`group.consumer.regex.refresh.interval.ms` cannot be 1: Kafka takes 10000 at least",
+        ),
+        (
             "group.consumer.session.timeout.ms",
             "90000",
             "`group.consumer.session.timeout.ms` cannot be 90000: `group.consumer.min.session.timeout.ms` is 1 and \

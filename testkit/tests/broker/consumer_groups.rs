@@ -70,6 +70,15 @@ impl Member {
             .with_topic_partitions(Some(Vec::new()));
         self.send(&request)
     }
+    /// Joins with an expression.
+    fn join_matching(&mut self, expression: &'static str) -> ConsumerGroupHeartbeatResponse {
+        let request = self
+            .quiet()
+            .with_rebalance_timeout_ms(self.rebalance_timeout_ms)
+            .with_subscribed_topic_regex(Some(text(expression)))
+            .with_topic_partitions(Some(Vec::new()));
+        self.send(&request)
+    }
     fn beat(&mut self) -> ConsumerGroupHeartbeatResponse {
         let request = self.quiet();
         self.send(&request)
@@ -318,15 +327,100 @@ async fn a_topic_that_comes_or_grows_is_shared_out() {
 async fn an_expression_matches_whole_names() {
     let cluster = TestCluster::builder().topic("ab", 2).topic("abc", 3).topic("xab", 4).start().await;
     let mut one = Member::of(&cluster, "one");
-    let request = one
-        .quiet()
-        .with_rebalance_timeout_ms(1000)
-        .with_topic_partitions(Some(Vec::new()))
-        .with_subscribed_topic_regex(Some(text("ab.?")));
-    one.send(&request);
+    one.join_matching("ab.?");
     one.beat();
     assert_eq!(one.count(), 5);
     assert_eq!(describe(&cluster).members[0].subscribed_topic_regex.as_deref(), Some("ab.?"));
+}
+
+/// Kafka resolves the expressions of a group aside, all at once, and for ten seconds not again.
+#[tokio::test]
+async fn expressions_are_not_resolved_twice_in_ten_seconds() {
+    let cluster = TestCluster::builder().topic("ab", 2).topic("b", 3).start().await;
+    let [mut one, mut other] = ["one", "other"].map(|id| Member::of(&cluster, id));
+    one.join_matching("a.*");
+    one.beat();
+    other.join_matching("b");
+    cluster.create_topic("abc", 4);
+    for member in [&mut one, &mut other] {
+        member.beat();
+    }
+    assert_eq!((one.count(), other.count()), (2, 0), "nothing is resolved yet");
+    cluster.advance_brokers(Duration::from_secs(11));
+    other.beat();
+    for member in [&mut one, &mut other] {
+        member.beat();
+    }
+    assert_eq!((one.count(), other.count()), (6, 3));
+}
+
+#[tokio::test]
+async fn an_expression_that_nobody_has_any_more_is_forgotten_with_what_it_matched() {
+    let cluster = TestCluster::builder().topic("ab", 2).topic("b", 3).start().await;
+    let mut one = Member::of(&cluster, "one");
+    one.join_matching("a.*");
+    one.beat();
+    let epoch = one.epoch;
+    let request = one.quiet().with_subscribed_topic_regex(Some(text("b")));
+    one.send(&request);
+    assert_eq!((one.count(), one.epoch), (0, epoch), "what it is not subscribed to any more goes at once");
+    one.confirm();
+    one.beat();
+    assert_eq!((one.count(), one.epoch), (3, epoch + 1), "there was nothing left that is young");
+}
+
+/// Kafka looks at how members are subscribed only when an epoch begins, and an expression that is yet to be resolved begins none.
+#[tokio::test]
+async fn who_joins_with_an_unresolved_expression_is_taken_to_want_what_the_others_do() {
+    let builder = TestCluster::builder().topic("ab", 2).topic("b", 4).config("group.consumer.assignors", "range");
+    let cluster = builder.start().await;
+    let [mut one, mut other] = ["one", "other"].map(|id| Member::of(&cluster, id));
+    one.join_matching("ab");
+    one.beat();
+    // An epoch without a target.
+    let request = one.quiet().with_subscribed_topic_regex(Some(text("b")));
+    one.send(&request);
+    one.confirm();
+    other.join_matching("nothing.*");
+    let members = describe(&cluster).members;
+    let targets = members.iter().map(|member| member.target_assignment.topic_partitions.len());
+    assert_eq!((targets.collect::<Vec<_>>(), other.count()), (vec![1, 1], 0));
+}
+
+#[tokio::test]
+async fn those_that_are_let_go_together_end_one_epoch() {
+    use millstream_protocol::messages::leave_group_request::MemberIdentity;
+    let cluster = cluster().await;
+    let [mut one, mut two, mut three] = ["one", "two", "three"].map(|id| Member::of(&cluster, id));
+    for member in [&mut one, &mut two, &mut three] {
+        member.join(&["t"]);
+    }
+    let epoch = describe(&cluster).group_epoch;
+    let members = ["two", "three", "two"].map(|id| MemberIdentity::default().with_member_id(text(id)));
+    let request = LeaveGroupRequest::default().with_group_id(GroupId(text("g"))).with_members(members.to_vec());
+    assert!(one.connection.call(5, &request).members.iter().all(|member| member.error_code == 0));
+    assert_eq!((describe(&cluster).group_epoch, describe(&cluster).members.len()), (epoch + 1, 1));
+}
+
+/// It became one of the classic protocol, though nobody had got in.
+#[tokio::test]
+async fn an_empty_group_keeps_its_protocol_when_it_does_not_know_who_joins() {
+    let cluster = cluster().await;
+    let mut one = Member::of(&cluster, "one");
+    one.join(&["t"]);
+    one.leave(-1);
+    let mut old = Classic { id: "stranger".to_owned(), ..Classic::of(&cluster) };
+    assert_eq!(ErrorCode::new(old.join(&[]).error_code), ErrorCode::UNKNOWN_MEMBER_ID);
+    assert_eq!(state(&cluster), "Empty");
+}
+
+/// A group was founded before its first member was looked at, and was left there, empty, when that was refused.
+#[tokio::test]
+async fn a_join_that_is_refused_founds_no_group() {
+    let cluster = cluster().await;
+    assert_eq!(code(&Member::of(&cluster, "one").join_matching("(")), ErrorCode::INVALID_REGULAR_EXPRESSION);
+    let listed = Connection::to(&cluster, 0).call(5, &ListGroupsRequest::default());
+    assert_eq!((describe(&cluster).error_code, listed.groups.len()), (ErrorCode::GROUP_ID_NOT_FOUND.get(), 0));
 }
 
 #[tokio::test]
@@ -567,6 +661,29 @@ async fn a_group_goes_to_the_new_protocol_and_back_while_it_works() {
     assert_eq!(old.sync(Some(assigned(&[0, 1, 2, 3]))), (ErrorCode::NONE, assigned(&[0, 1, 2, 3])));
     let leave = LeaveGroupRequest::default().with_group_id(GroupId(text("g"))).with_member_id(text(&old.id));
     assert_eq!(old.connection.call(2, &leave).error_code, 0);
+}
+
+/// Found beside a real Kafka, which takes an epoch for a reason to join again only when there is a target for it (KIP-1263).
+#[tokio::test]
+async fn a_classic_member_joins_again_for_a_target_and_not_for_an_epoch() {
+    let cluster = cluster().await;
+    let mut old = Classic::of(&cluster);
+    assert_eq!(old.join(&[]).error_code, 0);
+    assert_eq!(old.sync(Some(assigned(&[0]))).0, ErrorCode::NONE);
+    let [mut one, mut other] = ["one", "other"].map(|id| Member::of(&cluster, id));
+    one.join(&["t"]);
+    other.join(&["t"]);
+    old.join(&[]);
+    let epoch = old.generation;
+    assert_eq!(other.leave(-1), ErrorCode::NONE);
+    let group = describe(&cluster);
+    assert_eq!(
+        (group.group_state.as_str(), group.assignment_epoch, group.group_epoch),
+        ("Assigning", epoch, epoch + 1)
+    );
+    assert_eq!((old.beat(), old.sync(None).0), (ErrorCode::NONE, ErrorCode::NONE));
+    one.beat();
+    assert_eq!((old.beat(), old.sync(None).0), (ErrorCode::REBALANCE_IN_PROGRESS, ErrorCode::REBALANCE_IN_PROGRESS));
 }
 
 /// Found beside a real Kafka: the group's target goes over, whether its members have come to it or not.

@@ -1,7 +1,6 @@
 //! The embedded broker beside a real Kafka: seeded random requests, valid and not, go to both, and their answers are the same but for ids and
 //! times. `MILLSTREAM_SEED` repeats a run, `MILLSTREAM_STEPS` makes it longer, `MILLSTREAM_APIS=Produce,Fetch` asks for nothing else,
-//! `MILLSTREAM_OPEN` adds what some seeds still differ in, `MILLSTREAM_BOOTSTRAP` takes a Kafka that is up already (it is to be a fresh one,
-//! set as below), `MILLSTREAM_VERBOSE` prints every exchange.
+//! `MILLSTREAM_BOOTSTRAP` takes a Kafka that is up already (it is to be a fresh one, set as below), `MILLSTREAM_VERBOSE` prints every exchange.
 //!
 //! An API takes part by a row in [`table`]: its key and a function that makes one random exchange.
 
@@ -62,6 +61,7 @@ fn table() -> Vec<(ApiKey, Step)> {
         offsets::table(),
         classic::table(),
         consumers::table(),
+        moved::table(),
         silent::table(),
         admin::table(),
         cluster::table(),
@@ -73,15 +73,6 @@ fn table() -> Vec<(ApiKey, Step)> {
         sasl::table(),
     ]
     .concat()
-}
-/// The same, and what some seeds still differ in: groups that change their protocol, and subscriptions by expressions.
-fn whole_table() -> Vec<(ApiKey, Step)> {
-    let open = if std::env::var_os("MILLSTREAM_OPEN").is_some() {
-        vec![moved::table(), consumers::open_table()]
-    } else {
-        Vec::new()
-    };
-    [table(), open.concat()].concat()
 }
 
 /// What both sides are set to, besides what the launcher sets: groups are at once what they are to be, and nobody's session ends.
@@ -132,7 +123,7 @@ fn answer(seed: u64, bootstrap: &str) {
     admin::prepare(&mut pair);
     offsets::prepare(&mut pair);
     silent::prepare(&mut pair);
-    run(&mut pair, &whole_table(), seed);
+    run(&mut pair, &table(), seed);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use millstream_protocol::messages::{ApiVersionsRequest, Request, StrBytes};
 use millstream_protocol::{ApiKey, ErrorCode, api};
 use millstream_testkit::{TestCluster, TestClusterBuilder};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How many clients take turns, each with a connection of its own to each side.
 pub(crate) const CLIENTS: usize = 3;
@@ -50,10 +50,6 @@ impl Side {
     /// One more connection, on which nothing was said yet.
     pub(crate) fn open(&self) -> Wire {
         Wire::new(&self.bootstrap, None)
-    }
-    /// Whether clients log in, and may not do everything.
-    pub(crate) const fn is_guarded(&self) -> bool {
-        self.login.is_some()
     }
     /// The connection that somebody has alone.
     pub(crate) fn wire_of(&mut self, who: &'static str) -> &mut Wire {
@@ -111,6 +107,8 @@ pub(crate) struct Pair {
     pub(crate) now: i64,
     /// What the next request carries that its own text does not show.
     pub(crate) carries: String,
+    /// When somebody was heard of the group that asks for topics by expressions.
+    pub(crate) heard: Vec<Instant>,
 }
 impl Pair {
     /// With a client for each login, the first [`CLIENTS`] of which take turns.
@@ -139,6 +137,7 @@ impl Pair {
             tells_all: std::env::var_os("MILLSTREAM_VERBOSE").is_some(),
             now: i64::try_from(now).expect("a time"),
             carries: String::new(),
+            heard: Vec::new(),
         }
     }
     /// The versions of an API that both speak.

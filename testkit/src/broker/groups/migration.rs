@@ -3,40 +3,51 @@
 
 use super::classic::State;
 use super::consumer::classic_members::CONSUMER;
+use super::consumer::heartbeat::{Beaten, Heartbeat};
 use super::consumer::{ConsumerGroup, Refusal};
 use super::{Body, Group};
 use crate::broker::Broker;
 use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::StrBytes;
 
+fn not_there(id: &str) -> Refusal {
+    (ErrorCode::GROUP_ID_NOT_FOUND, format!("Consumer group {id} not found."))
+}
 fn not_a_consumer_group(id: &str) -> Refusal {
     (ErrorCode::GROUP_ID_NOT_FOUND, format!("Group {id} is not a consumer group."))
 }
 
 impl Broker {
-    /// Makes sure that a group is one of the consumer protocol, for a member that leaves it.
-    pub(crate) fn check_consumer_group(&self, id: &str) -> Result<(), Refusal> {
-        match self.groups.find(id).map(|group| &group.body) {
-            Some(Body::Consumer(_)) => Ok(()),
-            Some(Body::Classic(_)) => Err(not_a_consumer_group(id)),
-            None => Err((ErrorCode::GROUP_ID_NOT_FOUND, format!("Group {id} not found."))),
+    /// Takes the last heartbeat in of a member that leaves.
+    pub(crate) fn leave(&mut self, id: &str, beat: &Heartbeat) -> Result<Beaten, Refusal> {
+        if self.groups.find(id).is_none() {
+            return Err((ErrorCode::GROUP_ID_NOT_FOUND, format!("Group {id} not found.")));
         }
+        let beaten = self.with_consumer(id, |group, ctx| group.handle_heartbeat(beat, ctx));
+        beaten.unwrap_or_else(|| Err(not_a_consumer_group(id)))
     }
-    /// Makes sure that a group is one of the consumer protocol: founds it for a member that joins, or converts it.
-    pub(crate) fn ensure_consumer_group(&mut self, id: &str, is_joining: bool) -> Result<(), Refusal> {
-        let now = self.now;
+    /// Takes the heartbeat in of a member that joins or stays. A group is founded or converted only if the member gets in.
+    pub(crate) fn beat(&mut self, id: &str, beat: &Heartbeat) -> Result<Beaten, Refusal> {
+        let Some(mut group) = self.founded(id, beat.epoch == 0)? else {
+            let beaten = self.with_consumer(id, |group, ctx| group.handle_heartbeat(beat, ctx));
+            return beaten.unwrap_or_else(|| Err(not_there(id)));
+        };
+        let beaten = group.handle_heartbeat(beat, &self.group_context(id))?;
+        self.groups.entry(id, self.now).body = Body::Consumer(group);
+        self.with_consumer(id, |_, _| {});
+        Ok(beaten)
+    }
+    /// The group that a joining member begins, or has another protocol for; none if it is there.
+    fn founded(&mut self, id: &str, is_joining: bool) -> Result<Option<ConsumerGroup>, Refusal> {
         match self.groups.find(id).map(|group| &group.body) {
-            Some(Body::Consumer(_)) => Ok(()),
-            None if !is_joining => Err((ErrorCode::GROUP_ID_NOT_FOUND, format!("Consumer group {id} not found."))),
+            Some(Body::Consumer(_)) => Ok(None),
+            None if !is_joining => Err(not_there(id)),
             Some(Body::Classic(_)) if !is_joining => Err(not_a_consumer_group(id)),
-            Some(Body::Classic(classic)) if classic.state != State::Empty => self.upgrade(id),
-            None | Some(Body::Classic(_)) => {
-                let group = self.groups.entry(id, now);
-                group.body = Body::Consumer(ConsumerGroup::new(group.id.clone()));
-                Ok(())
-            }
+            Some(Body::Classic(classic)) if classic.state != State::Empty => self.upgrade(id).map(Some),
+            None | Some(Body::Classic(_)) => Ok(Some(ConsumerGroup::new(StrBytes::from_string(id.to_owned())))),
         }
     }
-    fn upgrade(&mut self, id: &str) -> Result<(), Refusal> {
+    fn upgrade(&mut self, id: &str) -> Result<ConsumerGroup, Refusal> {
         let consumer = self.upgraded(id).map_err(|reason| {
             (
                 ErrorCode::GROUP_ID_NOT_FOUND,
@@ -45,10 +56,7 @@ impl Broker {
         })?;
         // Who waits for the old protocol is told to begin anew.
         self.with_classic(id, |group, _| group.refuse_all(ErrorCode::REBALANCE_IN_PROGRESS));
-        if let Some(group) = self.groups.find_mut(id) {
-            group.body = Body::Consumer(consumer);
-        }
-        Ok(())
+        Ok(consumer)
     }
     fn upgraded(&self, id: &str) -> Result<ConsumerGroup, &'static str> {
         let settings = &self.settings.consumer_groups;

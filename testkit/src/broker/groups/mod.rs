@@ -67,6 +67,12 @@ impl Group {
             Body::Classic(_) => None,
         }
     }
+    pub(crate) fn consumer_mut(&mut self) -> Option<&mut ConsumerGroup> {
+        match &mut self.body {
+            Body::Consumer(group) => Some(group),
+            Body::Classic(_) => None,
+        }
+    }
     pub(crate) fn is_empty(&self) -> bool {
         match &self.body {
             Body::Classic(group) => group.state == State::Empty,
@@ -194,6 +200,11 @@ impl Broker {
         self.try_downgrade(id);
         self.settle_group(id);
         Some(result)
+    }
+    fn group_context(&self, id: &str) -> Context<'_> {
+        let settings = &self.settings.consumer_groups;
+        let timing = settings.timing(self.configs.groups.get(id));
+        Context { now: self.now, topics: &self.topics, settings, timing }
     }
     fn settle_group(&mut self, id: &str) {
         let now = self.now;

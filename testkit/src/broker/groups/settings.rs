@@ -30,6 +30,8 @@ pub(crate) struct ConsumerSettings {
     pub(crate) heartbeat_interval_range: (u64, u64),
     pub(crate) assignment_interval_ms: u64,
     pub(crate) assignment_interval_range: (u64, u64),
+    /// How long what an expression matches is taken for true, if no topic is created.
+    pub(crate) regex_refresh_interval_ms: u64,
     pub(crate) max_size: usize,
     /// The first is the one that is taken when no member asks for another.
     pub(crate) assignors: Vec<Assignor>,
@@ -45,6 +47,7 @@ impl Default for ConsumerSettings {
             heartbeat_interval_range: (1, 15_000),
             assignment_interval_ms: 0,
             assignment_interval_range: (0, 15_000),
+            regex_refresh_interval_ms: 600_000,
             max_size: usize::MAX,
             assignors: vec![Assignor::Uniform, Assignor::Range],
             migration: Migration::Bidirectional,
@@ -64,6 +67,7 @@ impl ConsumerSettings {
             "group.consumer.assignment.interval.ms" => &mut self.assignment_interval_ms,
             "group.consumer.min.assignment.interval.ms" => &mut self.assignment_interval_range.0,
             "group.consumer.max.assignment.interval.ms" => &mut self.assignment_interval_range.1,
+            "group.consumer.regex.refresh.interval.ms" => &mut self.regex_refresh_interval_ms,
             "group.consumer.max.size" => return Some(self.set_max_size(value)),
             "group.consumer.assignors" => return Some(self.set_assignors(value)),
             "group.consumer.migration.policy" => return Some(self.set_migration(value)),
@@ -84,6 +88,13 @@ impl ConsumerSettings {
                      `group.consumer.max.{what}.ms` is {most}"
                 ));
             }
+        }
+        if self.regex_refresh_interval_ms < LEAST_REGEX_REFRESH_INTERVAL_MS {
+            let least = LEAST_REGEX_REFRESH_INTERVAL_MS;
+            return Err(format!(
+                "`group.consumer.regex.refresh.interval.ms` cannot be {}: Kafka takes {least} at least",
+                self.regex_refresh_interval_ms
+            ));
         }
         Ok(())
     }
@@ -118,6 +129,10 @@ impl ConsumerSettings {
             assignment_interval: pick("consumer.assignment.interval.ms", self.assignment_interval_ms),
         }
     }
+    /// The one that is taken when no member asks for another.
+    pub(crate) fn first_assignor(&self) -> Assignor {
+        self.assignors.first().copied().unwrap_or(Assignor::Uniform)
+    }
     /// The assignors' names, as an error tells them.
     pub(crate) fn assignor_names(&self) -> String {
         self.assignors.iter().map(|assignor| assignor.name()).collect::<Vec<_>>().join(", ")
@@ -136,3 +151,6 @@ pub(crate) struct Timing {
 fn cannot_be(key: &str, value: &str) -> String {
     format!("the broker option `{key}` cannot be `{value}`")
 }
+
+/// What Kafka asks of `group.consumer.regex.refresh.interval.ms`.
+const LEAST_REGEX_REFRESH_INTERVAL_MS: u64 = 10_000;

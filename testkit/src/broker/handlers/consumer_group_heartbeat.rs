@@ -82,13 +82,10 @@ fn beat(
     let fresh_id = if request.member_id.is_empty() { Some(broker.unique_id()) } else { None };
     let heartbeat = heartbeat(call, request, fresh_id);
     let member_id = heartbeat.member_id.clone();
-    match heartbeat.epoch {
-        ..0 => broker.check_consumer_group(&group)?,
-        epoch => broker.ensure_consumer_group(&group, epoch == 0)?,
-    }
-    let result = broker.with_consumer(&group, |group, ctx| group.handle_heartbeat(&heartbeat, ctx));
-    let gone = || Err((ErrorCode::GROUP_ID_NOT_FOUND, format!("Consumer group {group} not found.")));
-    result.unwrap_or_else(gone).map(|beaten| (member_id, beaten))
+    let beaten =
+        if heartbeat.epoch < 0 { broker.leave(&group, &heartbeat)? } else { broker.beat(&group, &heartbeat)? };
+    broker.resolve_expressions(&group, call);
+    Ok((member_id, beaten))
 }
 fn check(broker: &Broker, call: &Call, request: &ConsumerGroupHeartbeatRequest) -> Result<(), Refusal> {
     let invalid = |sentence: &str| Err((ErrorCode::INVALID_REQUEST, sentence.to_owned()));

@@ -48,6 +48,7 @@ impl Handler for JoinGroup {
         };
         if is_consumers {
             let response = broker.with_consumer(&group, |group, ctx| group.handle_classic_join(joining, ctx));
+            broker.resolve_expressions(&group, call);
             let response = response.unwrap_or_else(|| refused_join(ErrorCode::UNKNOWN_MEMBER_ID, StrBytes::new()));
             return Answer::Reply(in_version(response, call.version));
         }
@@ -80,8 +81,11 @@ fn check(broker: &Broker, call: &Call, request: &JoinGroupRequest) -> Result<(),
     if !limits.contains(&i64::from(request.session_timeout_ms)) {
         return Err(ErrorCode::INVALID_SESSION_TIMEOUT);
     }
-    // A member that knows its id comes back to a group; a group that is gone knows nobody.
-    if !request.member_id.is_empty() && broker.groups.find(&request.group_id.0).is_none() {
+    // A member that knows its id comes back to a group; one that is gone knows nobody, nor does an empty one of the other protocol, which
+    // stays what it is.
+    let group = broker.groups.find(&request.group_id.0);
+    let knows_nobody = group.is_none_or(|group| group.consumer().is_some_and(|group| group.members.is_empty()));
+    if !request.member_id.is_empty() && knows_nobody {
         return Err(ErrorCode::UNKNOWN_MEMBER_ID);
     }
     Ok(())

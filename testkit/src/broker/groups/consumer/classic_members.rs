@@ -7,6 +7,7 @@ use super::super::classic::member::Member as ClassicMember;
 use super::super::classic::{ClassicGroup, State as ClassicState, refused_join, refused_sync};
 use super::super::embedded::{self, Named, Subscription};
 use super::super::protocols::common;
+use super::assignor::Assignor;
 use super::member::{Assignment, ClassicPart, Member, MemberState, Owned};
 use super::{ConsumerGroup, Context};
 use crate::broker::topics::Topics;
@@ -151,16 +152,24 @@ impl ConsumerGroup {
         if joining.member_id.is_empty() && joining.must_know_its_id() {
             return Err((ErrorCode::MEMBER_ID_REQUIRED, joining.fresh_id));
         }
+        let subscriptions = self.subscriptions();
         let id = self.classic_sender(&joining, ctx.now).map_err(refused)?;
         let is_changed = self.take_over_classic(&id, &joining, &subscription, ctx);
-        self.refresh_epoch(is_changed, ctx);
-        self.refresh_target(ctx);
+        let subscriptions = self.refresh_epoch(is_changed, subscriptions, ctx);
+        self.refresh_target(self.assignor_with(&id, ctx), subscriptions, ctx);
         let member = self.members.get(&id);
         // What it owned in another generation it owns no more.
         let is_current = subscription.generation.is_none_or(|generation| member.is_some_and(|m| m.epoch == generation));
         let owned = if is_current { ids(&subscription.owned, ctx.topics) } else { Assignment::new() };
         self.reconcile(&id, Some(&owned), ctx);
+        self.review_expressions(ctx);
         Ok(self.joined(&id, protocol, ctx.now))
+    }
+    /// The assignor that the members want once this one was heard, who asks for none in this protocol.
+    fn assignor_with(&self, id: &StrBytes, ctx: &Context<'_>) -> Assignor {
+        let (mut votes, asked) = (self.votes(), self.members.get(id).and_then(|member| member.assignor));
+        votes.change(asked, asked);
+        votes.winner().unwrap_or(ctx.settings.first_assignor())
     }
     /// Finds the sender of a JoinGroup, or takes it in.
     fn classic_sender(&mut self, joining: &Joining, now: Timestamp) -> Result<StrBytes, ErrorCode> {
@@ -218,9 +227,9 @@ impl ConsumerGroup {
     ) -> bool {
         let Some(member) = self.members.get_mut(id) else { return false };
         let topics = subscription.topics.iter().cloned().collect();
-        let is_changed = member.topics != topics;
+        // Who speaks this protocol has no expression.
+        let is_changed = member.regex.take().is_some() || member.topics != topics;
         member.topics = topics;
-        member.regex = None;
         member.client_id = joining.call.client_id.clone();
         member.client_host = joining.call.host.clone();
         member.rebalance_timeout = joining.rebalance_timeout;
@@ -265,7 +274,8 @@ impl ConsumerGroup {
             return Err(ErrorCode::INCONSISTENT_GROUP_PROTOCOL);
         }
         let id = member.id.clone();
-        if self.epoch > member.epoch && member.state != MemberState::UnrevokedPartitions {
+        // An epoch without a target is nothing to join for.
+        if self.assignment_epoch > member.epoch && member.state != MemberState::UnrevokedPartitions {
             let until = ctx.now + member.rebalance_timeout;
             self.await_answer(&id, Some(until));
             return Err(ErrorCode::REBALANCE_IN_PROGRESS);
@@ -313,7 +323,7 @@ impl ConsumerGroup {
             MemberState::Stable => false,
         };
         let (id, timeout) = (member.id.clone(), member.rebalance_timeout);
-        let must_rejoin = has_news || member.epoch < self.epoch;
+        let must_rejoin = has_news || member.epoch < self.assignment_epoch;
         self.renew_session(&id, ctx.now);
         if !must_rejoin {
             return Ok(());

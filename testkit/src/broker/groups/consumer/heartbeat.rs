@@ -3,7 +3,6 @@
 use super::assignor::Assignor;
 use super::member::{Assignment, Member, MemberState};
 use super::membership::Claim;
-use super::subscriptions::compile;
 use super::{ConsumerGroup, Context, Refusal};
 use millstream_protocol::Timestamp;
 use millstream_protocol::messages::{StrBytes, Uuid};
@@ -57,29 +56,34 @@ impl ConsumerGroup {
             self.leave(&beat.claim(), ctx)?;
             return Ok(Beaten { epoch: beat.epoch, heartbeat_interval: Duration::ZERO, assignment: None });
         }
-        if let Some(expression) = beat.regex.as_ref().filter(|expression| !expression.is_empty()) {
-            compile(expression)?;
-        }
         self.check_room(&beat.member_id, ctx.settings.max_size)?;
-        self.admit(&beat.claim(), ctx)?;
+        let admission = self.check_admission(&beat.claim())?;
+        self.check_expression(beat.regex.as_ref())?;
+        let subscriptions = self.subscriptions();
+        self.admit(&beat.claim(), admission, ctx.now);
         let before = self.members.get(&beat.member_id).map(Member::assignment).unwrap_or_default();
-        let is_changed = self.update(beat, ctx);
-        self.refresh_epoch(is_changed, ctx);
-        self.refresh_target(ctx);
+        let (is_changed, assignor) = self.update(beat, ctx);
+        let subscriptions = self.refresh_epoch(is_changed, subscriptions, ctx);
+        self.refresh_target(assignor, subscriptions, ctx);
         self.reconcile(&beat.member_id, beat.owned.as_ref(), ctx);
-        self.resolve_regexes(ctx);
+        self.review_expressions(ctx);
         Ok(self.answer(beat, &before, ctx))
     }
-    fn update(&mut self, beat: &Heartbeat, ctx: &Context<'_>) -> bool {
-        let assignor = self.assignor(ctx.settings);
-        let Some(member) = self.members.get_mut(&beat.member_id) else { return false };
-        let (topics, regex) = (member.topics.clone(), member.regex.clone());
+    /// Takes over what a member says; tells whether that begins an epoch, and which assignor the members want now.
+    fn update(&mut self, beat: &Heartbeat, ctx: &Context<'_>) -> (bool, Assignor) {
+        let mut votes = self.votes();
+        let first = ctx.settings.first_assignor();
+        let before = votes.winner().unwrap_or(first);
+        let Some(member) = self.members.get_mut(&beat.member_id) else { return (false, before) };
+        let (topics, regex, asked) = (member.topics.clone(), member.regex.clone(), member.assignor);
         member.take_over(beat);
         member.session_until = ctx.now + ctx.timing.session_timeout;
+        votes.change(asked, member.assignor);
+        let assignor = votes.winner().unwrap_or(first);
         // An expression that nobody had counts when it is resolved.
-        let is_known = member.regex.as_ref().is_none_or(|regex| self.regexes.contains_key(regex));
+        let is_known = member.regex.as_ref().is_none_or(|regex| self.resolution.matches.contains_key(regex));
         let is_other = member.topics != topics || (member.regex != regex && is_known);
-        is_other || self.assignor(ctx.settings) != assignor
+        (is_other || assignor != before, assignor)
     }
     fn answer(&self, beat: &Heartbeat, before: &Assignment, ctx: &Context<'_>) -> Beaten {
         let member = self.members.get(&beat.member_id);

@@ -14,6 +14,15 @@ pub(super) struct Claim<'a> {
     pub(super) owned: Option<&'a Assignment>,
 }
 
+/// How the sender of a heartbeat gets in.
+#[derive(Debug)]
+pub(super) enum Admission {
+    Known,
+    New,
+    /// It is back under another id.
+    Replaces(StrBytes),
+}
+
 impl ConsumerGroup {
     pub(super) fn unknown(&self, member_id: &str) -> Refusal {
         (ErrorCode::UNKNOWN_MEMBER_ID, format!("Member {member_id} is not a member of group {}.", self.id))
@@ -25,39 +34,27 @@ impl ConsumerGroup {
         let sentence = format!("The consumer group has reached its maximum capacity of {max_size} members.");
         Err((ErrorCode::GROUP_MAX_SIZE_REACHED, sentence))
     }
-    /// Finds the sender, or takes it in; says whether somebody new came.
-    pub(super) fn admit(&mut self, claim: &Claim<'_>, ctx: &Context<'_>) -> Result<bool, Refusal> {
+    /// Says how the sender gets in, if it does.
+    pub(super) fn check_admission(&self, claim: &Claim<'_>) -> Result<Admission, Refusal> {
         match claim.instance_id {
-            None => self.admit_dynamic(claim, ctx.now),
-            Some(instance_id) => self.admit_static(claim, instance_id, ctx.now),
+            None => self.check_dynamic(claim),
+            Some(instance_id) if claim.epoch == 0 => self.check_joining_static(claim, instance_id),
+            Some(instance_id) => {
+                check_epoch(self.check_static(claim.id, instance_id)?, claim).map(|()| Admission::Known)
+            }
         }
     }
-    fn admit_dynamic(&mut self, claim: &Claim<'_>, now: Timestamp) -> Result<bool, Refusal> {
+    fn check_dynamic(&self, claim: &Claim<'_>) -> Result<Admission, Refusal> {
         match self.members.get(claim.id) {
-            Some(member) => check_epoch(member, claim).map(|()| false),
-            None if claim.epoch == 0 => {
-                self.members.insert(claim.id.clone(), Member::new(claim.id.clone(), now));
-                Ok(true)
-            }
+            Some(member) => check_epoch(member, claim).map(|()| Admission::Known),
+            None if claim.epoch == 0 => Ok(Admission::New),
             None => Err(self.unknown(claim.id)),
         }
     }
-    fn admit_static(&mut self, claim: &Claim<'_>, instance_id: &StrBytes, now: Timestamp) -> Result<bool, Refusal> {
-        if claim.epoch != 0 {
-            let member = self.check_static(claim.id, instance_id)?;
-            return check_epoch(member, claim).map(|()| false);
-        }
+    fn check_joining_static(&self, claim: &Claim<'_>, instance_id: &StrBytes) -> Result<Admission, Refusal> {
         match self.find_static(instance_id) {
-            None => {
-                let member = Member { instance_id: Some(instance_id.clone()), ..Member::new(claim.id.clone(), now) };
-                self.members.insert(claim.id.clone(), member);
-                Ok(true)
-            }
-            Some(holder) if holder.epoch == AWAY => {
-                let old_id = holder.id.clone();
-                self.replace(&old_id, claim.id, now);
-                Ok(false)
-            }
+            None => Ok(Admission::New),
+            Some(holder) if holder.epoch == AWAY => Ok(Admission::Replaces(holder.id.clone())),
             // Also of the holder itself: it does not say that it is the one.
             Some(holder) => {
                 let sentence = format!(
@@ -66,6 +63,17 @@ impl ConsumerGroup {
                 );
                 Err((ErrorCode::UNRELEASED_INSTANCE_ID, sentence))
             }
+        }
+    }
+    /// Takes the sender in, who may be.
+    pub(super) fn admit(&mut self, claim: &Claim<'_>, admission: Admission, now: Timestamp) {
+        match admission {
+            Admission::Known => {}
+            Admission::New => {
+                let instance_id = claim.instance_id.cloned();
+                self.members.insert(claim.id.clone(), Member { instance_id, ..Member::new(claim.id.clone(), now) });
+            }
+            Admission::Replaces(old_id) => self.replace(&old_id, claim.id, now),
         }
     }
     /// Finds a static member by both its ids.
@@ -100,6 +108,7 @@ impl ConsumerGroup {
     pub(super) fn remove(&mut self, id: &StrBytes) {
         self.members.remove(id);
         self.targets.remove(id);
+        self.forget_expressions();
     }
     /// Lets a member go, for a while if it is static and says so.
     pub(super) fn leave(&mut self, claim: &Claim<'_>, ctx: &Context<'_>) -> Result<(), Refusal> {

@@ -1,6 +1,6 @@
 //! A group of the consumer protocol (KIP-848): the broker assigns, members only say what they want and what they own. How a heartbeat is
-//! taken in is in `heartbeat`, who a member is in `membership`, what it subscribes to in `subscriptions`, the group's epochs and target in
-//! `target`, a member's way there in `reconcile`, and members that still speak the classic protocol in `classic_members`.
+//! taken in is in `heartbeat`, who a member is in `membership`, what it subscribes to in `subscriptions` and `expressions`, the group's epochs
+//! and target in `target`, a member's way there in `reconcile`, and members that still speak the classic protocol in `classic_members`.
 //!
 //! ```text
 //!              join                      target computed                  all members in its epoch
@@ -16,6 +16,7 @@
 
 pub(crate) mod assignor;
 pub(crate) mod classic_members;
+mod expressions;
 pub(crate) mod heartbeat;
 pub(crate) mod member;
 mod membership;
@@ -28,13 +29,17 @@ use super::settings::{ConsumerSettings, Timing};
 use crate::broker::bounds::text_weight;
 use crate::broker::java_hash::{string_hash, uuid_hash};
 use crate::broker::topics::Topics;
+use expressions::Resolution;
 use member::{Assignment, Member};
 use millstream_protocol::messages::{StrBytes, Uuid};
 use millstream_protocol::{ErrorCode, Timestamp};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// About how many bytes a partition takes where it is one of an assignment.
 pub(super) const PARTITION: usize = 16;
+
+/// A topic and how many partitions it has.
+type Sized = (Uuid, usize);
 
 /// A code and the sentence that goes with it.
 pub(crate) type Refusal = (ErrorCode, String);
@@ -80,9 +85,8 @@ pub(crate) struct ConsumerGroup {
     /// When the target was computed.
     assigned_at: Option<Timestamp>,
     /// The subscribed topics that there are, with their sizes: what a target was made for.
-    image: BTreeMap<StrBytes, (Uuid, usize)>,
-    /// Which topics each member's expression matched last.
-    regexes: BTreeMap<StrBytes, BTreeSet<StrBytes>>,
+    image: BTreeMap<StrBytes, Sized>,
+    resolution: Resolution,
 }
 
 impl ConsumerGroup {
@@ -95,22 +99,22 @@ impl ConsumerGroup {
             targets: BTreeMap::new(),
             assigned_at: None,
             image: BTreeMap::new(),
-            regexes: BTreeMap::new(),
+            resolution: Resolution::nothing(),
         }
     }
     /// About how many bytes its members take.
     pub(crate) fn weight(&self) -> usize {
         let targets =
             self.targets.values().flat_map(BTreeMap::values).map(|partitions| (partitions.len() + 8) * PARTITION);
-        let topics = self.regexes.values().flatten().chain(self.image.keys()).map(|name| text_weight(name));
+        let topics = self.resolution.matches.values().flatten().chain(self.image.keys()).map(|name| text_weight(name));
         self.members.values().map(Member::weight).sum::<usize>() + targets.sum::<usize>() + topics.sum::<usize>()
     }
     pub(crate) fn assigned_at(&self) -> Option<Timestamp> {
         self.assigned_at
     }
-    /// Which topics each expression matched last.
-    pub(crate) fn regexes(&self) -> &BTreeMap<StrBytes, BTreeSet<StrBytes>> {
-        &self.regexes
+    /// Which topics each expression matched last, and when.
+    pub(crate) fn resolution(&self) -> &Resolution {
+        &self.resolution
     }
     /// A number that changes with the subscribed topics.
     pub(crate) fn image_hash(&self) -> i64 {
@@ -133,9 +137,10 @@ impl ConsumerGroup {
     }
     /// The assignor that most members ask for, or the broker's first.
     pub(crate) fn assignor(&self, settings: &ConsumerSettings) -> assignor::Assignor {
-        let votes = |assignor| self.members.values().filter(|member| member.assignor == Some(assignor)).count();
-        let asked = settings.assignors.iter().copied().rev().max_by_key(|assignor| votes(*assignor));
-        asked.unwrap_or(assignor::Assignor::Uniform)
+        self.votes().winner().unwrap_or(settings.first_assignor())
+    }
+    fn votes(&self) -> assignor::Votes {
+        assignor::Votes::count(self.members.values().filter_map(|member| member.assignor))
     }
     pub(crate) fn find_static(&self, instance_id: &str) -> Option<&Member> {
         self.members.values().find(|member| member.instance_id.as_deref() == Some(instance_id))

@@ -1,39 +1,13 @@
-//! What members are subscribed to: topics by name, and topics whose whole name an expression matches (KIP-848's `SubscribedTopicRegex`).
+//! What members are subscribed to: topics by name, and topics whose name an expression matched when it was resolved last.
 
+use super::assignor::Subscriptions;
 use super::member::Member;
-use super::{ConsumerGroup, Context, Refusal};
+use super::{ConsumerGroup, Sized};
 use crate::broker::topics::Topics;
-use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{StrBytes, Uuid};
-use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads an expression that has to match from a name's beginning to its end.
-pub(super) fn compile(expression: &str) -> Result<Regex, Refusal> {
-    Regex::new(expression).and_then(|_| Regex::new(&format!("^(?:{expression})$"))).map_err(|error| {
-        let reason = reason(&error.to_string());
-        let sentence = format!("SubscribedTopicRegex `{expression}` is not a valid regular expression: {reason}.");
-        (ErrorCode::INVALID_REGULAR_EXPRESSION, sentence)
-    })
-}
-// Kafka's library names the common mistakes so.
-fn reason(error: &str) -> String {
-    let known = [
-        ("unclosed character class", "missing closing ]"),
-        ("unclosed group", "missing closing )"),
-        ("unopened group", "unexpected )"),
-        ("repetition operator missing expression", "missing argument to repetition operator"),
-        ("invalid repetition count range", "invalid repeat count"),
-    ];
-    let named = known.iter().find(|(ours, _)| error.contains(ours)).map(|(_, kafkas)| (*kafkas).to_owned());
-    named.unwrap_or_else(|| error.lines().last().unwrap_or_default().to_owned())
-}
-
 impl ConsumerGroup {
-    /// The topics that a member's expression matched last.
-    pub(super) fn matches_of(&self, member: &Member) -> Option<&BTreeSet<StrBytes>> {
-        self.regexes.get(member.regex.as_ref()?)
-    }
     /// The names to which a member is subscribed, in one way or the other.
     pub(super) fn names_of(&self, member: &Member) -> BTreeSet<StrBytes> {
         member.topics.iter().chain(self.matches_of(member).into_iter().flatten()).cloned().collect()
@@ -44,36 +18,28 @@ impl ConsumerGroup {
         let named = self.members.values().flat_map(|member| &member.topics);
         named.chain(matches).map(StrBytes::as_str).collect()
     }
+    /// Whether all members are subscribed to the same names, or all by one expression and no name.
+    pub(super) fn subscriptions(&self) -> Subscriptions {
+        let mut pairs = self.members.values().zip(self.members.values().skip(1));
+        let are_same = pairs.all(|(one, other)| (&one.topics, &one.regex) == (&other.topics, &other.regex));
+        let has_both = |member: &Member| member.regex.is_some() && !member.topics.is_empty();
+        if are_same && !self.members.values().any(has_both) { Subscriptions::Alike } else { Subscriptions::Different }
+    }
     /// The topics to which a member is subscribed, as far as they exist.
     pub(super) fn topics_of(&self, member: &Member, topics: &Topics) -> BTreeSet<Uuid> {
         self.names_of(member).iter().filter_map(|name| topics.find(name)).map(|topic| topic.id).collect()
     }
     /// The subscribed topics that there are.
-    pub(super) fn subscribed_image(&self, topics: &Topics) -> BTreeMap<StrBytes, (Uuid, usize)> {
+    pub(super) fn subscribed_image(&self, topics: &Topics) -> BTreeMap<StrBytes, Sized> {
         let names: BTreeSet<StrBytes> = self.members.values().flat_map(|member| self.names_of(member)).collect();
-        let found = names.into_iter().filter_map(|name| {
-            let topic = topics.find(&name)?;
-            Some((name, (topic.id, topic.partitions.len())))
-        });
-        found.collect()
+        names.into_iter().filter_map(|name| sized(&name, topics).map(|found| (name, found))).collect()
     }
-    /// Matches all expressions against the topics that there are now. Kafka does it aside: what comes of it is a new epoch whose target is
-    /// made with a later heartbeat.
-    pub(super) fn resolve_regexes(&mut self, ctx: &Context<'_>) {
-        let used: BTreeSet<StrBytes> = self.members.values().filter_map(|member| member.regex.clone()).collect();
-        let resolved: BTreeMap<StrBytes, BTreeSet<StrBytes>> =
-            used.into_iter().map(|expression| (expression.clone(), matching(&expression, ctx.topics))).collect();
-        let nothing = BTreeSet::new();
-        // One that matches nothing changes nothing.
-        let is_new =
-            resolved.iter().any(|(expression, topics)| self.regexes.get(expression).unwrap_or(&nothing) != topics);
-        self.regexes = resolved;
-        if is_new {
-            self.bump(ctx);
-        }
+    /// Whether a topic came, went or grew that somebody is subscribed to. What nobody is subscribed to any more is no news: who gave it up has
+    /// begun an epoch, or will when its expression is resolved.
+    pub(super) fn has_news(&self, topics: &Topics) -> bool {
+        self.subscribed_names().into_iter().any(|name| self.image.get(name.as_bytes()).copied() != sized(name, topics))
     }
 }
-fn matching(expression: &str, topics: &Topics) -> BTreeSet<StrBytes> {
-    let Ok(expression) = compile(expression) else { return BTreeSet::new() };
-    topics.all().filter(|topic| expression.is_match(&topic.name)).map(|topic| topic.name.clone()).collect()
+fn sized(name: &str, topics: &Topics) -> Option<Sized> {
+    topics.find(name).map(|topic| (topic.id, topic.partitions.len()))
 }

@@ -1,6 +1,6 @@
 //! The group's epoch, which counts what changes, and the target, which follows it.
 
-use super::assignor::{Subscriber, Targets};
+use super::assignor::{Assignor, Subscriber, Subscriptions, Targets};
 use super::member::{Assignment, Member};
 use super::reconcile::Goal;
 use super::{ConsumerGroup, Context};
@@ -24,21 +24,28 @@ impl ConsumerGroup {
             self.bump(ctx);
         }
     }
-    /// Begins a new epoch if it is asked for, or if a subscribed topic came, went or grew.
-    pub(super) fn refresh_epoch(&mut self, is_changed: bool, ctx: &Context<'_>) {
-        if is_changed || self.image != self.subscribed_image(ctx.topics) {
-            self.bump(ctx);
+    /// Begins a new epoch if it is asked for, or if a subscribed topic came, went or grew; says how the members are subscribed. Kafka looks at
+    /// that only for a new epoch: who joins with an expression that is yet to be resolved is taken to want what the others do.
+    pub(super) fn refresh_epoch(
+        &mut self,
+        is_changed: bool,
+        before: Subscriptions,
+        ctx: &Context<'_>,
+    ) -> Subscriptions {
+        if !is_changed && !self.has_news(ctx.topics) {
+            return before;
         }
+        self.bump(ctx);
+        self.subscriptions()
     }
     /// Computes the target if it is behind, and old enough.
-    pub(super) fn refresh_target(&mut self, ctx: &Context<'_>) {
+    pub(super) fn refresh_target(&mut self, assignor: Assignor, subscriptions: Subscriptions, ctx: &Context<'_>) {
         let is_young = self.assigned_at.is_some_and(|at| at + ctx.timing.assignment_interval > ctx.now);
         if self.epoch <= self.assignment_epoch || is_young {
             return;
         }
         let sizes = self.image.values().map(|(id, size)| (*id, i32::try_from(*size).unwrap_or(i32::MAX))).collect();
-        let assignor = self.assignor(ctx.settings);
-        let mut targets: Targets = assignor.assign(self.subscribers(ctx), &sizes);
+        let mut targets: Targets = assignor.assign(self.subscribers(ctx), subscriptions, &sizes);
         self.targets =
             self.members.keys().map(|id| (id.clone(), targets.remove(id.as_bytes()).unwrap_or_default())).collect();
         self.assignment_epoch = self.epoch;

@@ -39,7 +39,8 @@ pub(super) fn facts(group: &ConsumerGroup) -> Facts {
     };
     add(&mut facts, &key, &value);
     group.members.values().for_each(|member| add_member(&mut facts, group, member));
-    for (expression, topics) in group.regexes() {
+    let resolution = group.resolution();
+    for (expression, topics) in &resolution.matches {
         let key = ConsumerGroupRegularExpressionKey {
             group_id: group_id(),
             regular_expression: expression.clone(),
@@ -47,6 +48,8 @@ pub(super) fn facts(group: &ConsumerGroup) -> Facts {
         };
         let value = ConsumerGroupRegularExpressionValue {
             topics: topics.iter().cloned().collect(),
+            version: resolution.created,
+            timestamp: resolution.at.as_millis(),
             ..ConsumerGroupRegularExpressionValue::default()
         };
         add(&mut facts, &key, &value);

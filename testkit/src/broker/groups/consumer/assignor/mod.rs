@@ -4,6 +4,9 @@
 mod mixed;
 mod range;
 mod uniform;
+mod votes;
+
+pub(crate) use votes::Votes;
 
 use super::member::Assignment;
 use crate::broker::java_hash::{string_hash, uuid_hash};
@@ -34,15 +37,27 @@ impl Assignor {
         }
     }
     /// Shares the topics' partitions among the members. Whoever gets nothing may be left out.
-    pub(crate) fn assign(self, mut members: Vec<Subscriber>, sizes: &BTreeMap<Uuid, i32>) -> Targets {
+    pub(crate) fn assign(
+        self,
+        mut members: Vec<Subscriber>,
+        subscriptions: Subscriptions,
+        sizes: &BTreeMap<Uuid, i32>,
+    ) -> Targets {
         members = in_map_order(members, |member| string_hash(&member.id));
-        let is_same = members.windows(2).all(|pair| matches!(pair, [one, two] if one.topics == two.topics));
-        match (self, is_same) {
-            (Self::Range, _) => range::assign(members, sizes),
-            (Self::Uniform, true) => uniform::assign(&members, sizes),
-            (Self::Uniform, false) => mixed::assign(&members, sizes),
+        match (self, subscriptions) {
+            (Self::Range, Subscriptions::Alike) => range::assign_alike(members, sizes),
+            (Self::Range, Subscriptions::Different) => range::assign(members, sizes),
+            (Self::Uniform, Subscriptions::Alike) => uniform::assign(&members, sizes),
+            (Self::Uniform, Subscriptions::Different) => mixed::assign(&members, sizes),
         }
     }
+}
+
+/// Whether members are taken to want the same. Of those that are, one is asked for its topics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subscriptions {
+    Alike,
+    Different,
 }
 
 /// What each member is to own.

@@ -15,6 +15,13 @@ struct Rest {
     extra: i32,
 }
 
+/// As if all had the first one's topics.
+pub(super) fn assign_alike(mut members: Vec<Subscriber>, sizes: &BTreeMap<Uuid, i32>) -> Targets {
+    members.sort_by(compare);
+    let topics = members.first().map(|member| member.topics.clone()).unwrap_or_default();
+    members.iter_mut().for_each(|member| member.topics.clone_from(&topics));
+    assign(members, sizes)
+}
 pub(super) fn assign(mut members: Vec<Subscriber>, sizes: &BTreeMap<Uuid, i32>) -> Targets {
     members.sort_by(compare);
     let mut rests = rests(&members, sizes);

@@ -1,0 +1,138 @@
+//! Expressions for whole names of topics (KIP-848's `SubscribedTopicRegex`). What they match is found out aside, after the heartbeat that makes
+//! it due is answered: for all expressions of a group at once, with the rights of that heartbeat's sender, and not again for a while.
+//!
+//! ```text
+//!             an expression that nobody had; a topic was created; the refresh interval is over
+//!   Resolved ─────────────────────────────────────────────────────────────────────────────────► Due
+//!      ▲             (only if the last resolution is older than LEAST_INTERVAL)                  │
+//!      └──────────────── matches: a new epoch if any expression matches something else ──────────┘
+//! ```
+
+use super::member::Member;
+use super::{ConsumerGroup, Context, Refusal};
+use crate::broker::Broker;
+use crate::broker::authorizer::{Guard, Operation, Rights};
+use crate::broker::call::Call;
+use crate::broker::groups::Group;
+use millstream_protocol::messages::{ConsumerGroupHeartbeatRequest, StrBytes};
+use millstream_protocol::{ErrorCode, Timestamp};
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Topics by the expression that matches them.
+pub(crate) type Matches = BTreeMap<StrBytes, BTreeSet<StrBytes>>;
+
+/// What the expressions of a group matched when they were resolved last.
+#[derive(Debug)]
+pub(crate) struct Resolution {
+    pub(crate) matches: Matches,
+    pub(crate) at: Timestamp,
+    /// How many topics there had ever been.
+    pub(crate) created: i64,
+    /// Whether they are to be resolved now.
+    is_due: bool,
+}
+impl Resolution {
+    /// Of no expressions.
+    pub(super) const fn nothing() -> Self {
+        Self { matches: Matches::new(), at: Timestamp::from_millis(0), created: 0, is_due: false }
+    }
+}
+
+impl ConsumerGroup {
+    /// Makes sure that an expression can be read, unless somebody has it already.
+    pub(super) fn check_expression(&self, expression: Option<&StrBytes>) -> Result<(), Refusal> {
+        let new = expression.filter(|expression| !expression.is_empty() && !self.has_expression(expression));
+        new.map_or(Ok(()), |expression| compile(expression).map(drop))
+    }
+    fn has_expression(&self, expression: &StrBytes) -> bool {
+        self.members.values().any(|member| member.regex.as_ref() == Some(expression))
+    }
+    /// The topics that a member's expression matched last.
+    pub(super) fn matches_of(&self, member: &Member) -> Option<&BTreeSet<StrBytes>> {
+        self.resolution.matches.get(member.regex.as_ref()?)
+    }
+    /// Looks, after somebody was heard, whether the expressions are to be resolved, and forgets those that nobody has any more.
+    pub(super) fn review_expressions(&mut self, ctx: &Context<'_>) {
+        let used = self.expressions();
+        self.resolution.is_due = !used.is_empty() && self.is_resolution_due(&used, ctx);
+        self.resolution.matches.retain(|expression, _| used.contains(expression));
+    }
+    /// Forgets what the expressions matched that nobody has any more.
+    pub(super) fn forget_expressions(&mut self) {
+        let used = self.expressions();
+        self.resolution.matches.retain(|expression, _| used.contains(expression));
+    }
+    fn expressions(&self) -> BTreeSet<StrBytes> {
+        self.members.values().filter_map(|member| member.regex.clone()).collect()
+    }
+    fn is_resolution_due(&self, used: &BTreeSet<StrBytes>, ctx: &Context<'_>) -> bool {
+        let last = &self.resolution;
+        if last.matches.is_empty() {
+            return true;
+        }
+        let is_unlike = used.len() != last.matches.len() || used.iter().any(|one| !last.matches.contains_key(one));
+        let is_old = ctx.now > last.at + Duration::from_millis(ctx.settings.regex_refresh_interval_ms);
+        ctx.now > last.at + LEAST_INTERVAL && (is_unlike || last.created < ctx.topics.created() || is_old)
+    }
+    /// The expressions that are to be resolved now.
+    fn poll_expressions(&mut self) -> Option<BTreeSet<StrBytes>> {
+        std::mem::take(&mut self.resolution.is_due).then(|| self.expressions())
+    }
+    /// Takes in what the expressions match now. If that is something else, or not all that is subscribed to any more, an epoch begins, whose
+    /// target a later heartbeat makes.
+    fn handle_matches(&mut self, matches: Matches, ctx: &Context<'_>) {
+        let nothing = BTreeSet::new();
+        let before = |expression| self.resolution.matches.get(expression).unwrap_or(&nothing);
+        let is_new = matches.iter().any(|(expression, topics)| before(expression) != topics);
+        self.resolution = Resolution { matches, at: ctx.now, created: ctx.topics.created(), is_due: false };
+        if is_new || self.image != self.subscribed_image(ctx.topics) {
+            self.bump(ctx);
+        }
+    }
+}
+
+impl Broker {
+    /// Resolves a group's expressions if that is due: they match topics that whoever was heard last may see.
+    pub(crate) fn resolve_expressions(&mut self, id: &str, call: &Call) {
+        let group = self.groups.find_mut(id).and_then(Group::consumer_mut);
+        let Some(expressions) = group.and_then(ConsumerGroup::poll_expressions) else { return };
+        let rights = Rights::new(self, call, ConsumerGroupHeartbeatRequest::NEEDS);
+        let visible = self.topics.all().map(|topic| &topic.name);
+        let visible: Vec<&StrBytes> = visible.filter(|name| rights.may_topic(Operation::Describe, name)).collect();
+        let matches = expressions.into_iter().map(|expression| {
+            let matched = matching(&expression, &visible);
+            (expression, matched)
+        });
+        let matches: Matches = matches.collect();
+        self.with_consumer(id, |group, ctx| group.handle_matches(matches, ctx));
+    }
+}
+fn matching(expression: &str, names: &[&StrBytes]) -> BTreeSet<StrBytes> {
+    let Ok(expression) = compile(expression) else { return BTreeSet::new() };
+    names.iter().filter(|name| expression.is_match(name)).map(|name| (*name).clone()).collect()
+}
+/// Reads an expression that has to match from a name's beginning to its end.
+fn compile(expression: &str) -> Result<Regex, Refusal> {
+    Regex::new(expression).and_then(|_| Regex::new(&format!("^(?:{expression})$"))).map_err(|error| {
+        let reason = reason(&error.to_string());
+        let sentence = format!("SubscribedTopicRegex `{expression}` is not a valid regular expression: {reason}.");
+        (ErrorCode::INVALID_REGULAR_EXPRESSION, sentence)
+    })
+}
+// Kafka's library names the common mistakes so.
+fn reason(error: &str) -> String {
+    let known = [
+        ("unclosed character class", "missing closing ]"),
+        ("unclosed group", "missing closing )"),
+        ("unopened group", "unexpected )"),
+        ("repetition operator missing expression", "missing argument to repetition operator"),
+        ("invalid repetition count range", "invalid repeat count"),
+    ];
+    let named = known.iter().find(|(ours, _)| error.contains(ours)).map(|(_, kafkas)| (*kafkas).to_owned());
+    named.unwrap_or_else(|| error.lines().last().unwrap_or_default().to_owned())
+}
+
+/// Kafka's least time between two resolutions in a group, whatever asks for one; no option changes it.
+const LEAST_INTERVAL: Duration = Duration::from_secs(10);
