@@ -7,9 +7,10 @@ use services::real_kafka::RealKafka;
 use services::scripts;
 use std::process::Command;
 
-/// The cluster that a script meets: two brokers, topics only when made.
+/// The cluster that a script meets: two brokers, topics only when made, groups that soon miss who is gone.
 fn cluster() -> TestCluster {
     let builder = TestCluster::builder().brokers(2).topic("kcat", 1).config("auto.create.topics.enable", "false");
+    let builder = builder.config("group.min.session.timeout.ms", "100");
     builder.try_start().expect("loopback has free ports")
 }
 fn run(program: &str, script: &str) {
@@ -50,7 +51,8 @@ fn kafkajs_works_on_the_cluster() {
 #[ignore = "needs java and Kafka's jars"]
 fn a_kafka_streams_application_counts_once_on_the_cluster() {
     let jars = std::env::var("MILLSTREAM_KAFKA_JARS").expect("MILLSTREAM_KAFKA_JARS names the folder of the jars");
-    run_with("java", &["-cp", &format!("{jars}/*")], "StreamsSums.java");
+    let quickly = ["-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"];
+    run_with("java", &[&quickly[..], &["-cp", &format!("{jars}/*")]].concat(), "StreamsSums.java");
 }
 
 #[test]

@@ -16,6 +16,8 @@ fn member(cluster: &Cluster, group: &str, topic: &str) -> ConsumerBuilder {
         .topics([topic])
         .auto_offset_reset(OffsetReset::Earliest)
         .enable_auto_commit(false)
+        // A member hears of a rebalance by its next heartbeat.
+        .heartbeat_interval(Duration::from_millis(300))
 }
 
 async fn fill(cluster: &Cluster, topic: &str, partitions: i32, each: usize) {

@@ -68,7 +68,9 @@ class StreamsSums {
         options.put("group.protocol", "classic");
         options.put("state.dir", Files.createTempDirectory("streams").toString());
         options.put("commit.interval.ms", "200");
-        options.put("session.timeout.ms", "6000");
+        // Who closes does not leave its group, and is missed after a session.
+        options.put("session.timeout.ms", "3000");
+        options.put("heartbeat.interval.ms", "300");
         options.put("num.stream.threads", "2");
         options.put("default.key.serde", Serdes.StringSerde.class);
         options.put("default.value.serde", Serdes.StringSerde.class);

@@ -21,6 +21,7 @@ def consume(group, topic, count, **config):
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
         "session.timeout.ms": 6000,
+        "heartbeat.interval.ms": 300,
     }
     options.update(config)
     consumer = Consumer(options)

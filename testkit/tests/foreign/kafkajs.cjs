@@ -5,6 +5,9 @@ const { Kafka, logLevel, CompressionTypes, Partitioners } = require('kafkajs')
 
 const kafka = new Kafka({ clientId: 'kafkajs', brokers: process.argv[2].split(','), logLevel: logLevel.NOTHING })
 
+// A consumer hears of a rebalance by its next heartbeat, and ends after its last fetch.
+const quick = { sessionTimeout: 6000, heartbeatInterval: 300, maxWaitTimeInMs: 300 }
+
 const until = async (what, holds) => {
   for (const end = Date.now() + 60000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 50))) {
     const found = await holds()
@@ -24,7 +27,7 @@ const produce = async () => {
 }
 
 const read = async (topic, groupId, count, options = {}) => {
-  const consumer = kafka.consumer({ groupId, sessionTimeout: 6000, ...options })
+  const consumer = kafka.consumer({ groupId, ...quick, ...options })
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })
   const got = []
@@ -42,7 +45,7 @@ const groups = async admin => {
   await consumer.commitOffsets([{ topic: 'js', partition: 0, offset: '30' }, { topic: 'js', partition: 1, offset: '30' }])
   const { groups: [described] } = await admin.describeGroups(['js-group'])
   assert.deepStrictEqual([described.state, described.members.length, described.protocolType], ['Stable', 1, 'consumer'])
-  const second = kafka.consumer({ groupId: 'js-group', sessionTimeout: 6000 })
+  const second = kafka.consumer({ groupId: 'js-group', ...quick })
   await second.connect()
   await second.subscribe({ topic: 'js' })
   const joined = []
