@@ -59,8 +59,19 @@ fn a_topic_that_does_not_exist_is_not_deleted() {
     let text = failure(&cluster().bootstrap_servers(), &["topics", "delete", "nowhere"]);
     assert_eq!(
         text,
-        "millstream: delete topic `nowhere`: the cluster has no such topic; create it, or check its name\n\x20 \
-         because: UNKNOWN_TOPIC_OR_PARTITION (3): This server does not host this topic-partition.\n"
+        "millstream: delete topic `nowhere`: the cluster has no such topic; check its name\n  because: \
+         UNKNOWN_TOPIC_OR_PARTITION (3): This server does not host this topic-partition.\n"
+    );
+}
+
+/// `broker --topic` takes it so, and Kafka's words for a colon say nothing about partitions.
+#[test]
+fn partitions_beside_a_name_are_told_how_they_are_said() {
+    let text = failure(&nobody(), &["topics", "create", "orders:12:3"]);
+    assert_eq!(
+        text,
+        "millstream: create topic `orders:12:3`: a topic's name has no colon; its partitions are said by --partitions, its replicas by \
+         --replication-factor\n"
     );
 }
 

@@ -58,6 +58,10 @@ impl Topics {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         match self.action {
             Action::List { connection } => list(&connection).await,
+            Action::Create { name, .. } if name.contains(':') => Err(Failure::because(format!(
+                "create topic `{name}`: a topic's name has no colon; its partitions are said by --partitions, its replicas by \
+                 --replication-factor"
+            ))),
             Action::Create { name, partitions, replication_factor, options, connection } => {
                 let mut topic = NewTopic::new(name.as_str());
                 if let Some(count) = partitions {

@@ -178,7 +178,7 @@ impl<'a> Topics<'a> {
         let answers = reply.body.responses.iter().filter_map(|topic| {
             Some(answer("delete", topic.name.as_ref()?.as_str(), topic.error_code, topic.error_message.as_ref()))
         });
-        Ok(answers.collect())
+        Ok(answers.map(|(name, result)| (name, result.map_err(not_deleted))).collect())
     }
 
     /// The names of all topics but the cluster's own.
@@ -301,6 +301,14 @@ fn delete_request(topics: &[TopicName], version: i16) -> DeleteTopicsRequest {
 fn answer(doing: &str, name: &str, code: i16, message: Option<&StrBytes>) -> (TopicName, Result<(), Error>) {
     let operation = format!("{doing} topic `{name}`");
     (TopicName::from(name), judged_topic(code, message.map(|message| &**message), &operation))
+}
+
+/// Whoever deletes a topic that is not there is not to create it.
+fn not_deleted(error: Error) -> Error {
+    match error.code() {
+        Some(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION) => error.reason("the cluster has no such topic; check its name"),
+        _ => error,
+    }
 }
 
 /// A broker's word on a topic. Kafka's own words for one that does not exist help nobody.

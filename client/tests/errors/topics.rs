@@ -99,7 +99,7 @@ async fn the_admin_names_it() {
     let error = deleted.all().expect_err("no such topic");
     assert_eq!(
         whole(&error),
-        "delete topic `nowhere`: the cluster has no such topic; create it, or check its name\nbecause: \
+        "delete topic `nowhere`: the cluster has no such topic; check its name\nbecause: \
          UNKNOWN_TOPIC_OR_PARTITION (3): This server does not host this topic-partition."
     );
 }
