@@ -25,6 +25,18 @@ pub enum Outcome {
     /// Nothing yet.
     Open,
 }
+/// One word, as the control port has it.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Answered => "answered",
+            Self::Malformed => "malformed",
+            Self::Unanswered => "unanswered",
+            Self::Closed => "closed",
+            Self::Open => "open",
+        })
+    }
+}
 
 /// One request as the log has it, and what came of it. Typed when it was asked for by its type.
 #[derive(Clone)]
@@ -184,7 +196,7 @@ impl<R> fmt::Display for LoggedRequest<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Exchange { number, node, connection, client_id, api, version, correlation_id, .. } = &self.exchange;
         write!(f, "#{number} {} node {node} connection {connection} {client_id:?}: ", self.at().as_millis())?;
-        write!(f, "{api} {version} ({correlation_id}) -> {:?}", self.outcome())?;
+        write!(f, "{api} {version} ({correlation_id}) -> {}", self.outcome())?;
         if let Some(at) = self.answered_at() {
             write!(f, " after {} ms", at.since(self.at()).as_millis())?;
         }

@@ -91,7 +91,7 @@ fn view(logged: &LoggedRequest, is_whole: bool) -> RequestView {
         api: logged.api().name(),
         version: logged.version(),
         correlation_id: logged.correlation_id(),
-        outcome: format!("{:?}", logged.outcome()).to_lowercase(),
+        outcome: logged.outcome().to_string(),
         reason: logged.closed_because().map(str::to_owned),
         fault: logged.fault().map(str::to_owned),
         request: read(logged.request_json()),
