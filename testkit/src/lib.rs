@@ -12,7 +12,7 @@ pub mod server;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 
-pub use broker::SecurityProtocol;
+pub use broker::{SecurityProtocol, TestTopic};
 pub use cluster::{
     AnyRequest, ApiCoverage, ClusterRecord, Coverage, Expectation, FaultRule, LinkControl, LoggedRequest, Outcome,
     Parked, Reaction, RequestLog, StartError, TestCluster, TestClusterBuilder, VersionCoverage,

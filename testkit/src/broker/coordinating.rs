@@ -4,7 +4,7 @@ use super::Broker;
 use super::java_hash::partition_for;
 use super::log::batch::Batch;
 use super::nodes::Node;
-use super::topics::{OFFSETS_TOPIC, PartitionKey, TRANSACTIONS_TOPIC};
+use super::topics::{OFFSETS_TOPIC, PartitionKey, TRANSACTIONS_TOPIC, TestTopic};
 use bytes::Bytes;
 use millstream_protocol::compression::Compressor;
 use millstream_protocol::record::{BatchBuilder, Stamp};
@@ -43,14 +43,12 @@ impl Broker {
             return;
         }
         let partitions = self.settings.partitions_of(name);
-        let id = self.create_topic(name, partitions);
-        let configs = internal_configs(name);
-        if let Some(topic) = self.topics.find_id_mut(id) {
-            topic.configs = configs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-            if let Some(bytes) = self.settings.given.get(segment_option(name)) {
-                topic.configs.insert("segment.bytes".to_owned(), bytes.clone());
-            }
+        let configs = internal_configs(name).iter();
+        let mut topic = configs.fold(TestTopic::new(name, partitions), |topic, (key, value)| topic.config(key, value));
+        if let Some(bytes) = self.settings.given.get(segment_option(name)) {
+            topic = topic.config("segment.bytes", bytes);
         }
+        self.create_topic(&topic);
     }
     /// The partition of an internal topic that belongs to a group or a transactional id.
     pub(super) fn internal_partition(&self, topic: &str, key: &str) -> Option<PartitionKey> {

@@ -51,10 +51,11 @@ pub(crate) use security::mechanism::Mechanism;
 pub(crate) use security::settings::ClientAuth;
 pub(crate) use settings::Settings;
 #[cfg(feature = "server")]
-pub(crate) use states::ReplicaState;
+pub(crate) use states::{ReplicaState, TopicState};
+pub use topics::TestTopic;
+pub(crate) use topics::plain;
 #[cfg(feature = "server")]
-pub(crate) use topics::MAX_PARTITIONS;
-pub(crate) use topics::{check_name, plain};
+pub(crate) use topics::{MAX_PARTITIONS, TopicRefusal};
 pub(crate) use versions::Release;
 
 use authorizer::{Authorizer, Guard, Patches};

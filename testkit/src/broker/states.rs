@@ -1,5 +1,6 @@
 //! What the control port shows of the cluster.
 
+use super::configs::Values;
 use super::life::NodeState;
 use super::nodes::Node;
 use super::{Broker, topics};
@@ -27,8 +28,8 @@ impl Broker {
         let is_there = partition.replicas.contains(&node);
         is_there.then(|| ReplicaState { is_leader: partition.leader == Some(node), is_held: partition.is_held(node) })
     }
-    /// A topic's id and the state of its partitions.
-    pub(crate) fn topic_state(&self, name: &str) -> Option<(Uuid, Vec<PartitionState>)> {
+    /// What a topic is, and the state of its partitions.
+    pub(crate) fn topic_state(&self, name: &str) -> Option<TopicState> {
         let topic = self.topics.find(name)?;
         let state = |(index, partition): (i32, &topics::partition::Partition)| PartitionState {
             index,
@@ -40,8 +41,18 @@ impl Broker {
             high_watermark: partition.log.high_watermark(),
             end: partition.log.end(),
         };
-        Some((topic.id, topic.numbered().map(state).collect()))
+        let (config, partitions) = (topic.configs.clone(), topic.numbered().map(state).collect());
+        Some(TopicState { id: topic.id, config, partitions })
     }
+}
+
+/// A topic.
+#[derive(Debug)]
+pub(crate) struct TopicState {
+    pub(crate) id: Uuid,
+    /// What it was given; the rest is as brokers have it.
+    pub(crate) config: Values,
+    pub(crate) partitions: Vec<PartitionState>,
 }
 
 /// What one replica does.

@@ -6,6 +6,7 @@ use super::life::{ImpossibleMove, Move};
 use super::nodes::Node;
 use super::pushed::PushedLeader;
 use super::timers::TimerKey;
+use super::topics::TestTopic;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
 
@@ -128,16 +129,15 @@ impl Broker {
     pub(crate) fn has_node(&self, node: NodeId) -> bool {
         self.nodes.has_met(node)
     }
-    /// Deletes a topic and makes one of the same name, with as many partitions and the same options: empty, with another id. Says whether
-    /// there was one.
+    /// Deletes a topic and makes one of the same name, with as many partitions and replicas and the same options: empty, with another id.
+    /// Says whether there was one.
     pub(crate) fn recreate_topic(&mut self, name: &str) -> bool {
         let Some(topic) = self.topics.find(name) else { return false };
-        let (partitions, configs) = (topic.partitions.len(), topic.configs.clone());
+        let replication_factor = topic.partitions.first().map(|first| first.replicas.len());
+        let partitions = topic.partitions.len();
+        let again = TestTopic { name: name.to_owned(), partitions, replication_factor, config: topic.configs.clone() };
         self.delete_topic(name);
-        let id = self.create_topic(name, partitions);
-        if let Some(topic) = self.topics.find_id_mut(id) {
-            topic.configs = configs;
-        }
+        self.create_topic(&again);
         true
     }
 }

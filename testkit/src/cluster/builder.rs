@@ -9,7 +9,7 @@ use super::places::{Places, addresses, bootstrap, describe};
 use super::recipe::Recipe;
 use super::shared::Shared;
 use super::thread::Host;
-use crate::broker::{Release, SecurityProtocol, Settings, check_name, plain};
+use crate::broker::{Release, SecurityProtocol, Settings, TestTopic, plain};
 use crate::network::Links;
 use millstream_protocol::api::VersionRange;
 use millstream_protocol::{ApiKey, NodeId};
@@ -31,7 +31,7 @@ pub struct StartError(String);
 #[must_use]
 pub struct TestClusterBuilder {
     pub(super) places: Places,
-    topics: Vec<(String, usize)>,
+    topics: Vec<TestTopic>,
     configs: Vec<(String, String)>,
     seed: Option<u64>,
     in_memory: bool,
@@ -78,9 +78,13 @@ impl TestClusterBuilder {
         self.places.port = port;
         self
     }
-    /// A topic that is there from the start.
-    pub fn topic(mut self, name: &str, partitions: usize) -> Self {
-        self.topics.push((name.to_owned(), partitions));
+    /// A topic that is there from the start, with the cluster's defaults.
+    pub fn topic(self, name: &str, partitions: usize) -> Self {
+        self.topic_with(TestTopic::new(name, partitions))
+    }
+    /// A topic that is there from the start, with replicas and options of its own.
+    pub fn topic_with(mut self, topic: TestTopic) -> Self {
+        self.topics.push(topic);
         self
     }
     /// A broker option, by Kafka's key; options of topics by the broker's key for their default. One that has no effect here is shown to
@@ -120,7 +124,7 @@ impl TestClusterBuilder {
     ///
     /// # Panics
     ///
-    /// When an option is unknown or cannot be what it was set to, a topic's name is not legal, or a port is taken; [`Self::try_start`] says so instead.
+    /// When an option is unknown or cannot be what it was set to, a topic cannot be, or a port is taken; [`Self::try_start`] says so instead.
     pub async fn start(self) -> TestCluster {
         match self.try_start() {
             Ok(cluster) => cluster,
@@ -131,7 +135,7 @@ impl TestClusterBuilder {
     ///
     /// # Errors
     ///
-    /// When an option is unknown or cannot be what it was set to, a topic's name is not legal, or a port is taken: a sentence that says which.
+    /// When an option is unknown or cannot be what it was set to, a topic cannot be, or a port is taken: a sentence that says which.
     pub fn try_start(self) -> Result<TestCluster, StartError> {
         self.build().map_err(StartError)
     }
@@ -139,7 +143,7 @@ impl TestClusterBuilder {
         let listeners = self.named_listeners()?;
         let mut settings = self.settings()?;
         settings.listeners.clone_from(&listeners);
-        self.topics.iter().try_for_each(|(name, _)| check_name(name)).map_err(|(_, reason)| reason)?;
+        self.topics.iter().try_for_each(|topic| topic.check(&settings, self.places.brokers))?;
         check_collisions(&self.topics)?;
         let doors = Doors::new(&settings)?;
         let sockets = if self.in_memory { Vec::new() } else { self.places.listen(listeners.len())? };
@@ -192,9 +196,10 @@ impl TestClusterBuilder {
 }
 
 /// Refuses topics that no Kafka would hold together.
-fn check_collisions(topics: &[(String, usize)]) -> Result<(), String> {
+fn check_collisions(topics: &[TestTopic]) -> Result<(), String> {
     let mut taken: BTreeMap<String, &str> = BTreeMap::new();
-    let mut pairs = topics.iter().filter_map(|(name, _)| Some((taken.insert(plain(name), name)?, name.as_str())));
+    let mut pairs =
+        topics.iter().filter_map(|TestTopic { name, .. }| Some((taken.insert(plain(name), name)?, name.as_str())));
     match pairs.next() {
         None => Ok(()),
         Some((one, other)) if one == other => Err(format!("the topic `{one}` is asked for twice")),

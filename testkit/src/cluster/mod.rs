@@ -48,7 +48,7 @@ pub(crate) use room::{ConnectionLimit, Trouble};
 #[cfg(feature = "tls")]
 pub use tls::{ClientCertificate, ClusterTls, TlsFiles};
 
-use crate::broker::Broker;
+use crate::broker::{Broker, TestTopic};
 #[cfg(feature = "client")]
 use crate::network::memory::MemoryRuntime;
 use clock::{Clock, TooFar};
@@ -156,17 +156,17 @@ impl TestCluster {
     ///
     /// # Panics
     ///
-    /// When there is such a topic, or one that Kafka takes for the same (`a.b` and `a_b`).
+    /// When there is such a topic, or one that Kafka takes for the same (`a.b` and `a_b`), or it cannot be.
     pub fn create_topic(&self, name: &str, partitions: usize) {
-        self.with_broker(|broker| {
-            assert!(!broker.has_topic(name), "the topic `{name}` is there already");
-            let other = broker.colliding(name);
-            assert!(
-                other.is_none(),
-                "the topic `{name}` collides with {other:?}, as a dot and an underscore are the same"
-            );
-            broker.create_topic(name, partitions);
-        });
+        self.create_topic_with(TestTopic::new(name, partitions));
+    }
+    /// Makes a topic with replicas and options of its own.
+    ///
+    /// # Panics
+    ///
+    /// When there is such a topic, or one that Kafka takes for the same (`a.b` and `a_b`), or it cannot be.
+    pub fn create_topic_with(&self, topic: TestTopic) {
+        self.with_broker(|broker| broker.try_create_topic(&topic)).unwrap_or_else(|refusal| panic!("{refusal}"));
     }
 
     /// Everything committed in a topic, by partition and offset: what a read_committed consumer would read from its start.

@@ -2,7 +2,7 @@
 
 use super::TestCluster;
 use super::places::Places;
-use crate::broker::{Broker, Node, Settings};
+use crate::broker::{Broker, Node, Settings, TestTopic};
 use millstream_protocol::Timestamp;
 use std::io;
 
@@ -13,15 +13,15 @@ pub(super) struct Recipe {
     pub(super) nodes: Vec<Node>,
     pub(super) places: Places,
     pub(super) seed: u64,
-    pub(super) topics: Vec<(String, usize)>,
+    pub(super) topics: Vec<TestTopic>,
     pub(super) users: Vec<(String, String)>,
 }
 impl Recipe {
     /// A cluster as on its first day.
     pub(super) fn broker(&self, now: Timestamp) -> Broker {
         let mut broker = Broker::new(self.settings.clone(), self.nodes.clone(), self.seed, now);
-        self.topics.iter().for_each(|(name, partitions)| {
-            broker.create_topic(name, *partitions);
+        self.topics.iter().for_each(|topic| {
+            broker.create_topic(topic);
         });
         self.users.iter().for_each(|(name, password)| broker.add_user(name, password));
         broker

@@ -1,6 +1,7 @@
 //! What goes in and out as JSON, beside the values that the library has anyway.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The cluster at a glance.
 #[derive(Debug, Serialize)]
@@ -24,6 +25,8 @@ pub(super) struct BrokerView {
 pub(super) struct TopicView {
     pub(super) name: String,
     pub(super) id: String,
+    /// What it was given; the rest is as brokers have it.
+    pub(super) config: BTreeMap<String, String>,
     pub(super) partitions: Vec<PartitionView>,
 }
 #[derive(Debug, Serialize)]
@@ -96,6 +99,9 @@ pub(super) struct NewTopic {
     pub(super) name: String,
     #[serde(default = "one")]
     pub(super) partitions: usize,
+    pub(super) replication_factor: Option<usize>,
+    #[serde(default)]
+    pub(super) config: BTreeMap<String, String>,
 }
 const fn one() -> usize {
     1

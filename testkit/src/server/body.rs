@@ -49,7 +49,8 @@ impl Body for LinkConditions {
     const EXAMPLE: &'static str = r#"{"latency_ms":1,"split_bytes":1}"#;
 }
 impl Body for NewTopic {
-    const EXAMPLE: &'static str = r#"{"name":"made-by-example","partitions":2}"#;
+    const EXAMPLE: &'static str =
+        r#"{"name":"made-by-example","partitions":2,"replication_factor":2,"config":{"cleanup.policy":"compact"}}"#;
 }
 impl Body for Spoil {
     const EXAMPLE: &'static str = r#"{"partition":0,"offset":0}"#;

@@ -5,7 +5,8 @@ use super::bodies::{NewTopic, PartitionView, RecordView, Spoil, TopicView};
 use super::route::{Asked, Route};
 use super::topology::check_partition;
 use crate::ClusterRecord;
-use crate::broker::{Broker, MAX_PARTITIONS, check_name};
+use crate::TestTopic;
+use crate::broker::{Broker, TopicRefusal, TopicState};
 use base64::Engine;
 use bytes::Bytes;
 use hyper::Method;
@@ -34,7 +35,7 @@ fn list(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 }
 fn view(asked: &Asked<'_>, name: &str) -> Option<TopicView> {
     asked.cluster.look(|broker| {
-        let (id, partitions) = broker.topic_state(name)?;
+        let TopicState { id, config, partitions } = broker.topic_state(name)?;
         let partitions = partitions.into_iter().map(|state| PartitionView {
             partition: state.index,
             leader: state.leader.map(NodeId::get),
@@ -45,7 +46,7 @@ fn view(asked: &Asked<'_>, name: &str) -> Option<TopicView> {
             high_watermark: state.high_watermark,
             end_offset: state.end,
         });
-        Some(TopicView { name: name.to_owned(), id: id.to_string(), partitions: partitions.collect() })
+        Some(TopicView { name: name.to_owned(), id: id.to_string(), config, partitions: partitions.collect() })
     })
 }
 pub(super) fn missing(name: &str) -> Refusal {
@@ -56,25 +57,13 @@ fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     Answer::json(&view(asked, name).ok_or_else(|| missing(name))?)
 }
 fn create(asked: &Asked<'_>) -> Result<Answer, Refusal> {
-    let NewTopic { name, partitions } = asked.body()?;
-    check_name(&name).map_err(|(_, reason)| Refusal::bad(reason))?;
-    if !(1..=MAX_PARTITIONS).contains(&partitions) {
-        return Err(Refusal::bad(format!("a topic has 1 to {MAX_PARTITIONS} partitions here")));
-    }
-    asked.cluster.with_broker(|broker| {
-        if broker.has_topic(&name) {
-            return Err(Refusal::conflict(format!("there is a topic `{name}` already")));
-        }
-        if let Some(other) = broker.colliding(&name) {
-            let why = "Kafka takes a dot and an underscore for the same";
-            return Err(Refusal::conflict(format!(
-                "the topic `{name}` collides with `{other}`: {why}; choose another name"
-            )));
-        }
-        broker.create_topic(&name, partitions);
-        Ok(())
+    let NewTopic { name, partitions, replication_factor, config } = asked.body()?;
+    let topic = TestTopic { name, partitions, replication_factor, config };
+    asked.cluster.with_broker(|broker| broker.try_create_topic(&topic)).map_err(|refusal| match refusal {
+        TopicRefusal::Impossible(reason) => Refusal::bad(reason),
+        TopicRefusal::NotNow(reason) => Refusal::conflict(reason),
     })?;
-    Answer::created(&view(asked, &name).ok_or_else(|| missing(&name))?)
+    Answer::created(&view(asked, &topic.name).ok_or_else(|| missing(&topic.name))?)
 }
 fn act(asked: &Asked<'_>, act: impl FnOnce(&mut Broker, &str) -> bool) -> Result<Answer, Refusal> {
     let name = asked.place("name");

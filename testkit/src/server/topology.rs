@@ -53,7 +53,7 @@ fn up(asked: &Asked<'_>, id: i32) -> Result<NodeId, Refusal> {
 /// Refuses a partition that there is not.
 pub(super) fn check_partition(asked: &Asked<'_>, topic: &str, partition: i32) -> Result<(), Refusal> {
     let state = asked.cluster.look(|broker| broker.topic_state(topic));
-    let (_, partitions) = state.ok_or_else(|| super::topics::missing(topic))?;
+    let partitions = state.ok_or_else(|| super::topics::missing(topic))?.partitions;
     if partitions.iter().any(|state| state.index == partition) {
         return Ok(());
     }

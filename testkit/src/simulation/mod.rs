@@ -21,7 +21,7 @@ pub use world::SimulationError;
 pub(crate) use fault::{Schedule, Targets, plan};
 pub(crate) use random::Random;
 
-use crate::broker::{Broker, Endpoint, Node, Settings};
+use crate::broker::{Broker, Endpoint, Node, Settings, TestTopic};
 use crate::checkers::Frame;
 use millstream_client::Client;
 use millstream_client::runtime::Runtime;
@@ -103,7 +103,7 @@ impl Simulation {
     /// Makes a topic. Its leaders may move, and its records may be corrupt for a while, when faults say so.
     pub fn create_topic(&self, name: &str, partitions: i32) {
         let mut state = self.world.lock();
-        state.network.broker.create_topic(name, usize::try_from(partitions).unwrap_or(1));
+        state.network.broker.create_topic(&TestTopic::new(name, usize::try_from(partitions).unwrap_or(1)));
         state.network.expose(name, partitions);
     }
     /// Lets faults move the coordinator of this group or transactional id.
@@ -113,7 +113,7 @@ impl Simulation {
     /// Makes a topic that faults delete and make anew.
     pub fn create_renewed_topic(&self, name: &str, partitions: i32) {
         let mut state = self.world.lock();
-        state.network.broker.create_topic(name, usize::try_from(partitions).unwrap_or(1));
+        state.network.broker.create_topic(&TestTopic::new(name, usize::try_from(partitions).unwrap_or(1)));
         state.network.expose_to_renewal(name);
     }
     /// Starts a process on a host. Of the same name as one before, it is the same host, and another process.

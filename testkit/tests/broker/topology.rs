@@ -4,7 +4,7 @@ use crate::client::{Connection, batch, fetch, produce, produced, values, write};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{MetadataRequest, MetadataResponse};
 use millstream_protocol::record::Stamp;
-use millstream_testkit::TestCluster;
+use millstream_testkit::{TestCluster, TestTopic};
 use std::time::Duration;
 
 fn metadata(connection: &mut Connection) -> MetadataResponse {
@@ -97,6 +97,31 @@ async fn a_topic_made_anew_is_empty_and_has_another_id() {
     by_id.topics[0].topic_id = before;
     let refused = connection.call(13, &by_id);
     assert_eq!(refused.responses[0].partitions[0].error_code, ErrorCode::UNKNOWN_TOPIC_ID.get());
+}
+
+/// What was made with two replicas came back with the cluster's default of three.
+#[tokio::test]
+async fn a_topic_made_anew_has_as_many_replicas_as_before() {
+    let two = TestTopic::new("t", 2).replication_factor(2).config("max.message.bytes", "100");
+    let cluster = TestCluster::builder().brokers(3).topic_with(two).topic("u", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let replicas = |connection: &mut Connection| {
+        let topics = metadata(connection).topics;
+        let partitions = topics.iter().flat_map(|topic| &topic.partitions);
+        partitions.map(|partition| partition.replica_nodes.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(replicas(&mut connection), [2, 2, 3]);
+    cluster.recreate_topic("t");
+    assert_eq!(replicas(&mut connection), [2, 2, 3]);
+    cluster.create_topic_with(TestTopic::new("v", 1).replication_factor(1));
+    assert_eq!(replicas(&mut connection), [2, 2, 3, 1]);
+}
+
+#[tokio::test]
+#[should_panic(expected = "the topic `t` cannot be: topics have no option `retention.mss`; is `retention.ms` meant?")]
+async fn a_topic_with_an_option_that_there_is_not_is_not_made() {
+    let cluster = TestCluster::start().await;
+    cluster.create_topic_with(TestTopic::new("t", 1).config("retention.mss", "1"));
 }
 
 #[tokio::test]

@@ -72,6 +72,21 @@ async fn what_cannot_be_is_refused_with_a_sentence() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_topic_has_the_replicas_and_the_options_that_it_was_made_with() {
+    let controlled = Controlled::start().await;
+    let config = json!({"cleanup.policy": "compact", "retention.ms": "60000"});
+    let wanted = json!({"name": "t", "partitions": 2, "replication_factor": 1, "config": config});
+    let made = controlled.json("POST", "/topics", Some(&wanted));
+    assert_eq!(controlled.json("GET", "/topics/t", None), made);
+    assert_eq!(made["config"], config);
+    let replicas = |of: &serde_json::Value| of["replicas"].as_array().map(Vec::len);
+    let of_each: Vec<_> = made["partitions"].as_array().expect("a list").iter().map(replicas).collect();
+    assert_eq!(of_each, [Some(1); 2]);
+    controlled.json("POST", "/topics/t/recreate", None);
+    assert_eq!(controlled.json("GET", "/topics/t", None)["config"], config);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_leader_that_cannot_be_is_refused_with_the_reason() {
     let controlled = Controlled::start().await;
     let refused = |body: serde_json::Value| controlled.ask("POST", "/topology/leader", Some(&body));

@@ -58,6 +58,17 @@ fn the_description_has_the_routes_and_no_others() {
     assert_eq!(described, served);
 }
 
+/// Without ids a generated client has names made from paths, and another one with each generator.
+#[test]
+fn each_operation_has_an_id_of_its_own() {
+    let all = description();
+    let ids = operations(&all).into_iter().map(|(path, method, operation, _)| {
+        operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no operationId"))
+    });
+    let ids: Vec<&str> = ids.collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
+}
+
 /// A description without quotes ended at its comma, and what came after it was a field that OpenAPI does not have, without a value: whoever
 /// generates a client from the file, or checks it, refused it.
 #[test]

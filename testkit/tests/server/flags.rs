@@ -27,6 +27,8 @@ fn flags_that_would_do_nothing_are_refused_with_what_to_add() {
         (&["--listener", "SSL"], "needs --tls FOLDER"),
         (&["--listener", "PLAINTEXT", "--tls", "/tmp"], "as in --listener SSL"),
         (&["--topic", "t", "--topic", "t:2"], "--topic t is there twice"),
+        (&["--topic", "t:1:3", "--brokers", "2"], "there are 2 broker(s); add --brokers 3"),
+        (&["--port", "19092", "--brokers", "3", "--control-port", "19094"], "which --port 19092 gives 19092 to 19094"),
         (&["--sasl", "PLAIN", "--user", "a=b", "--user", "a=c"], "--user a=… is there twice"),
         (&["--listener", "SSL", "--listener", "SSL", "--tls", "/tmp"], "--listener OTHER=PLAINTEXT"),
         (&["--racks", "a,b"], "add --brokers 2"),
@@ -62,6 +64,7 @@ fn what_cannot_start_says_what_was_being_done_why_and_what_to_do() {
     let port = taken.local_addr().expect("bound").port().to_string();
     let table: &[(&[&str], &str)] = &[
         (&["--set", "no.such.key=1"], "the test cluster has no broker option `no.such.key`"),
+        (&["--topic", "t,log.retention.ms=1"], "topics have no option `log.retention.ms`; is `retention.ms` meant?"),
         (&["--set", "retention.ms=1"], "is `log.retention.ms` meant?"),
         (&["--set", "num.partition=3"], "is `num.partitions` meant?"),
         (&["--host", "0.0.0.0"], "--advertise HOST"),

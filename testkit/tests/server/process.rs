@@ -18,12 +18,25 @@ fn start(flags: &[&str]) -> (Child, String) {
 
 #[test]
 fn one_line_says_where_it_is() {
-    let flags = ["--with-parent", "--brokers", "2", "--topic", "orders:3", "--control-port", "0", "--seed", "7"];
+    let flags = [
+        "--with-parent",
+        "--brokers",
+        "2",
+        "--topic",
+        "orders:3:1,cleanup.policy=compact",
+        "--control-port",
+        "0",
+        "--seed",
+        "7",
+    ];
     let (mut child, line) = start(&flags);
     let (bootstrap, control) = line.split_once(" control=").expect("both addresses");
     assert_eq!(bootstrap.strip_prefix("bootstrap=").expect("the brokers first").split(',').count(), 2);
     let (status, topic) = ask(control, "GET", "/topics/orders", None);
-    assert!(status == 200 && topic.contains(r#""partition":2"#), "{topic}");
+    let topic: serde_json::Value = serde_json::from_str(&topic).expect("JSON");
+    assert_eq!((status, topic["partitions"].as_array().map(Vec::len)), (200, Some(3)), "{topic}");
+    assert_eq!(topic["partitions"][0]["replicas"].as_array().map(Vec::len), Some(1), "{topic}");
+    assert_eq!(topic["config"]["cleanup.policy"], "compact", "{topic}");
     // Its parent's end is its own.
     drop(child.stdin.take());
     assert!(child.wait().expect("it ends").success());

@@ -101,6 +101,26 @@ async fn versions_links_and_names_that_cannot_be_are_refused() {
             "400 latency_ms and jitter_ms are 86400000 (a day) at most",
         ),
         ("POST", "/topics", json!({"name": "a_b"}), "409 the topic `a_b` collides with `a.b`"),
+        ("POST", "/topics", json!({"name": "a b"}), "400 Topic name is invalid: 'a b' contains"),
+        ("POST", "/topics", json!({"name": "t", "partitions": 0}), "400 the topic `t` cannot have 0 partitions; ask for 1 to"),
+        (
+            "POST",
+            "/topics",
+            json!({"name": "t", "replication_factor": 3}),
+            "400 the topic `t` cannot have 3 replicas: a broker holds one replica of a partition, and 2 brokers are there; ask for 1 to 2",
+        ),
+        (
+            "POST",
+            "/topics",
+            json!({"name": "t", "config": {"retention.mss": "1"}}),
+            "400 the topic `t` cannot be: topics have no option `retention.mss`; is `retention.ms` meant?",
+        ),
+        (
+            "POST",
+            "/topics",
+            json!({"name": "t", "config": {"retention.ms": 1}}),
+            "400 the body cannot be read: `config`: invalid type: integer `1`, expected a string",
+        ),
     ]);
 }
 

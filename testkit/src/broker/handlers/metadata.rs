@@ -10,14 +10,14 @@ use crate::broker::nodes::Node;
 use crate::broker::timers::TimerKey;
 use crate::broker::topics::partition::Partition;
 use crate::broker::topics::topic::Topic;
-use crate::broker::topics::{check_name, layout};
+use crate::broker::topics::{TestTopic, check_name};
 use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::metadata_response::{
     MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
-use millstream_protocol::messages::{BrokerId, MetadataRequest, MetadataResponse, StrBytes, TopicName, Uuid};
+use millstream_protocol::messages::{BrokerId, MetadataRequest, MetadataResponse, StrBytes, TopicName};
 use millstream_protocol::{ErrorCode, NodeId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// What everybody may do with a topic and with the cluster, as a bit field.
 pub(super) const TOPIC_OPERATIONS: i32 = 0b1101_1111_1000;
@@ -175,12 +175,6 @@ impl Broker {
     }
     fn create_with_defaults(&mut self, name: &str) {
         let count = usize::try_from(self.settings.num_partitions).unwrap_or(1);
-        self.create_topic(name, count);
-    }
-    /// Makes a topic with the cluster's defaults.
-    pub(crate) fn create_topic(&mut self, name: &str, partitions: usize) -> Uuid {
-        let factor = usize::try_from(self.settings.default_replication_factor).unwrap_or(1);
-        let layout = layout(name, 0, partitions, factor, &self.nodes);
-        self.topics.create(name, layout, BTreeMap::new(), &self.settings, &self.nodes).id
+        self.create_topic(&TestTopic::new(name, count));
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod config;
 pub(crate) mod partition;
 pub(crate) mod reassignment;
 pub(crate) mod topic;
+mod wanted;
 
 use super::nodes::Nodes;
 use super::settings::Settings;
@@ -13,6 +14,10 @@ use millstream_protocol::{ErrorCode, NodeId};
 use partition::Partition;
 use std::collections::{BTreeMap, BTreeSet};
 use topic::Topic;
+
+pub use wanted::TestTopic;
+#[cfg(feature = "server")]
+pub(crate) use wanted::TopicRefusal;
 
 /// Where Kafka keeps groups and committed offsets.
 pub(crate) const OFFSETS_TOPIC: &str = "__consumer_offsets";

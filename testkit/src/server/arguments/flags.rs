@@ -1,8 +1,8 @@
 //! The flags, each with what may be said. What they mean together is `sense`'s.
 
 use super::values;
-use crate::SecurityProtocol;
 use crate::broker::Release;
+use crate::{SecurityProtocol, TestTopic};
 use clap::Args;
 use std::net::{IpAddr, Ipv4Addr};
 #[cfg(feature = "tls")]
@@ -17,9 +17,10 @@ pub(super) struct Flags {
     /// The brokers' racks, as in a,b,c; from the first again when there are more brokers
     #[arg(long, help_heading = CLUSTER, value_name = "RACK", value_delimiter = ',')]
     pub(super) racks: Vec<String>,
-    /// A topic that is there from the start, as in orders or orders:12; may be repeated. Without PARTITIONS it has one
-    #[arg(long = "topic", help_heading = CLUSTER, value_name = "NAME[:PARTITIONS]", value_parser = values::topic)]
-    pub(super) topics: Vec<(String, usize)>,
+    /// A topic that is there from the start, as in orders, orders:12, orders:12:3 or orders:12,cleanup.policy=compact; may be repeated.
+    /// Without PARTITIONS it has one, without REPLICAS as many as default.replication.factor says
+    #[arg(long = "topic", help_heading = CLUSTER, value_name = "NAME[:PARTITIONS[:REPLICAS]][,KEY=VALUE…]", value_parser = values::topic)]
+    pub(super) topics: Vec<TestTopic>,
     /// A broker option by Kafka's key, as in num.partitions=3; may be repeated. Topics inherit by the broker's keys: log.retention.ms
     #[arg(long = "set", help_heading = CLUSTER, value_name = "KEY=VALUE", value_parser = values::setting)]
     pub(super) settings: Vec<(String, String)>,

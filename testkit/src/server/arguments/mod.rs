@@ -105,7 +105,7 @@ impl BrokerArguments {
         // Clients of others are tested with what a real Kafka tells them.
         builder = builder.config("millstream.auto.create.delay.ms", "50");
         builder = flags.settings.iter().fold(builder, |builder, (key, value)| builder.config(key, value));
-        builder = flags.topics.iter().fold(builder, |builder, (name, partitions)| builder.topic(name, *partitions));
+        builder = flags.topics.iter().cloned().fold(builder, TestClusterBuilder::topic_with);
         builder = flags.users.iter().fold(builder, |builder, (name, password)| builder.user(name, password));
         if !flags.sasl.is_empty() {
             builder = builder.sasl(&flags.sasl);

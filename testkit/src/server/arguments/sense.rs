@@ -1,7 +1,7 @@
 //! What flags mean together: one that would do nothing beside the others is refused, with what to add.
 
 use super::flags::Flags;
-use crate::SecurityProtocol;
+use crate::{SecurityProtocol, TestTopic};
 use std::collections::BTreeSet;
 
 /// Options that have flags of their own, which would count instead.
@@ -12,6 +12,8 @@ impl Flags {
     /// Why these flags cannot stand beside each other.
     pub(super) fn check(&self) -> Result<(), String> {
         self.check_names()?;
+        self.check_topics()?;
+        self.check_ports()?;
         self.check_settings()?;
         self.check_tls()?;
         self.check_sasl()?;
@@ -43,7 +45,7 @@ impl Flags {
     }
 
     fn check_names(&self) -> Result<(), String> {
-        if let Some(name) = repeated(self.topics.iter().map(|(name, _)| name)) {
+        if let Some(name) = repeated(self.topics.iter().map(|topic| &topic.name)) {
             return Err(format!("--topic {name} is there twice; leave one out"));
         }
         if let Some(name) = repeated(self.users.iter().map(|(name, _)| name)) {
@@ -60,6 +62,28 @@ impl Flags {
                 "two of --listener have the name {name}; give them names of their own, as in --listener OTHER=PLAINTEXT"
             )),
             None => Ok(()),
+        }
+    }
+    fn check_topics(&self) -> Result<(), String> {
+        let brokers = usize::from(self.brokers);
+        let mut factors = self.topics.iter().filter_map(|topic| Some((topic, topic.replication_factor?)));
+        match factors.find(|(_, count)| *count > brokers) {
+            Some((TestTopic { name, partitions, .. }, count)) => Err(format!(
+                "--topic {name}:{partitions}:{count} asks for {count} replicas, each on a broker of its own, and there are {brokers} broker(s); \
+                 add --brokers {count}, or ask for fewer"
+            )),
+            None => Ok(()),
+        }
+    }
+    fn check_ports(&self) -> Result<(), String> {
+        let count = usize::from(self.brokers) * self.listeners.len().max(1);
+        let (first, last) = (usize::from(self.port), usize::from(self.port) + count - 1);
+        match self.control_port {
+            Some(control) if self.port > 0 && (first..=last).contains(&usize::from(control)) => Err(format!(
+                "--control-port {control} is a port of the brokers, which --port {first} gives {first} to {last}; choose another, or 0 for any that \
+                 is free"
+            )),
+            _ => Ok(()),
         }
     }
     fn check_settings(&self) -> Result<(), String> {

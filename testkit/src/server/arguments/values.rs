@@ -1,7 +1,7 @@
 //! What is said to a flag, read. What cannot be read is told with what may be said, and an example.
 
-use crate::SecurityProtocol;
 use crate::broker::{MAX_PARTITIONS, Mechanism, Release};
+use crate::{SecurityProtocol, TestTopic};
 use std::net::{IpAddr, Ipv4Addr};
 
 pub(super) fn host(text: &str) -> Result<IpAddr, String> {
@@ -33,14 +33,41 @@ pub(super) fn listener(text: &str) -> Result<(String, SecurityProtocol), String>
         _ => Ok((name.to_owned(), protocol)),
     }
 }
-pub(super) fn topic(text: &str) -> Result<(String, usize), String> {
-    let (name, partitions) = text.split_once(':').unwrap_or((text, "1"));
-    match partitions.parse() {
-        Ok(count) if (1..=MAX_PARTITIONS).contains(&count) && !name.is_empty() => Ok((name.to_owned(), count)),
-        _ => {
-            Err(format!("`{text}` is not NAME or NAME:PARTITIONS with 1 to {MAX_PARTITIONS} of them, as in orders:12"))
+pub(super) fn topic(text: &str) -> Result<TestTopic, String> {
+    let (shape, options) = text.split_once(',').unwrap_or((text, ""));
+    let topic = shaped(shape).ok_or_else(|| {
+        format!(
+            "`{shape}` is not NAME, NAME:PARTITIONS or NAME:PARTITIONS:REPLICAS with 1 to {MAX_PARTITIONS} partitions, as in orders, orders:12 or \
+             orders:12:3"
+        )
+    })?;
+    let options = of_topic(options).ok_or_else(|| {
+        format!("`{options}` is not KEY=VALUE with a topic's option, as in orders:12,cleanup.policy=compact,retention.ms=60000")
+    })?;
+    Ok(options.into_iter().fold(topic, |topic, (key, value)| topic.config(&key, &value)))
+}
+fn shaped(text: &str) -> Option<TestTopic> {
+    let mut parts = text.split(':');
+    let name = parts.next().filter(|name| !name.is_empty())?;
+    let partitions = parts.next().unwrap_or("1").parse().ok().filter(|count| (1..=MAX_PARTITIONS).contains(count))?;
+    let topic = TestTopic::new(name, partitions);
+    let topic = match parts.next() {
+        None => topic,
+        Some(replicas) => topic.replication_factor(replicas.parse().ok().filter(|count| *count > 0)?),
+    };
+    parts.next().is_none().then_some(topic)
+}
+/// Pairs of keys and values. A part without a key belongs to the value before it, as in `cleanup.policy=compact,delete`.
+fn of_topic(text: &str) -> Option<Vec<(String, String)>> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for part in text.split(',').filter(|part| !part.is_empty()) {
+        match (pair(part), pairs.last_mut()) {
+            (Some(pair), _) => pairs.push(pair),
+            (None, Some((_, value))) if !part.contains('=') => *value = format!("{value},{part}"),
+            (None, _) => return None,
         }
     }
+    Some(pairs)
 }
 pub(super) fn setting(text: &str) -> Result<(String, String), String> {
     pair(text).ok_or_else(|| format!("`{text}` is not KEY=VALUE with a broker's option, as in num.partitions=3"))
@@ -75,12 +102,16 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_with_an_example() {
-        let wrong: [(Result<(), String>, &str); 10] = [
+        let wrong: [(Result<(), String>, &str); 14] = [
             (host("nowhere").map(drop), "127.0.0.1"),
             (place("a:b").map(drop), "localhost:9092"),
             (listener("A=B").map(drop), "CLIENTS=SASL_SSL"),
             (listener("=SSL").map(drop), "CLIENTS=SASL_SSL"),
             (topic("t:x").map(drop), "orders:12"),
+            (topic("t:1:0").map(drop), "orders:12:3"),
+            (topic("t:1:1:1").map(drop), "orders:12:3"),
+            (topic(":1").map(drop), "orders:12"),
+            (topic("t:1,compact").map(drop), "orders:12,cleanup.policy=compact"),
             (setting("x").map(drop), "num.partitions=3"),
             (user("alice:secret").map(drop), "alice=secret"),
             (mechanism("GSSAPI").map(drop), "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER"),
@@ -90,6 +121,25 @@ mod tests {
         for (result, example) in wrong {
             let reason = result.expect_err(example);
             assert!(reason.contains(example), "{reason}");
+        }
+    }
+    #[test]
+    fn a_topic_has_what_is_said_of_it() {
+        let table = [
+            ("t", TestTopic::new("t", 1)),
+            ("t:12", TestTopic::new("t", 12)),
+            ("t:12:3", TestTopic::new("t", 12).replication_factor(3)),
+            ("t,retention.ms=5", TestTopic::new("t", 1).config("retention.ms", "5")),
+            (
+                "t:2:1,cleanup.policy=compact,delete,retention.ms=5",
+                TestTopic::new("t", 2)
+                    .replication_factor(1)
+                    .config("cleanup.policy", "compact,delete")
+                    .config("retention.ms", "5"),
+            ),
+        ];
+        for (text, expected) in table {
+            assert_eq!(topic(text), Ok(expected), "{text}");
         }
     }
     #[test]
