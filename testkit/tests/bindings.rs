@@ -30,3 +30,21 @@ fn the_python_package_passes_its_tests() {
 fn the_node_package_passes_its_tests() {
     run("node", "node", &["--test", "test/"]);
 }
+
+/// A package that says `py.typed` is read by whoever checks types, and what it leaves out is `Any` there, or an error.
+#[test]
+#[ignore = "needs python3 with mypy and pytest"]
+fn the_python_package_has_the_types_that_it_says() {
+    run("python3", "python", &["-m", "mypy", "--strict", "--cache-dir", "/dev/null", "src", "tests"]);
+}
+
+/// `NODE_PATH` names the folder with TypeScript and Node's types.
+#[test]
+#[ignore = "needs node with typescript and @types/node"]
+fn the_node_package_has_the_types_that_it_says() {
+    let installed = std::env::var("NODE_PATH").expect("NODE_PATH names the folder with typescript");
+    let (compiler, types) = (format!("{installed}/typescript/bin/tsc"), format!("{installed}/@types"));
+    let language = ["--target", "es2022", "--module", "nodenext", "--lib", "es2022,esnext.disposable"];
+    let checked = ["--noEmit", "--strict", "--types", "node", "--typeRoots", &types, "types/use.ts"];
+    run("node", "node", &[&[compiler.as_str()], &language[..], &checked[..]].concat());
+}

@@ -8,12 +8,17 @@ export type Effect =
   | { apply_then: "disconnect" | "silence" | { delay_ms: number } }
   | { malform: string };
 
+/** Options by Kafka's keys. */
+export type Config = Record<string, string | number | boolean>;
+export interface NewTopicOptions { replicationFactor?: number; config?: Config }
+export interface TopicOptions extends NewTopicOptions { partitions?: number }
+
 export interface ClusterOptions {
   brokers?: number;
-  /** Names, or names with their partitions. */
-  topics?: Record<string, number> | string[] | string;
-  /** Broker options by Kafka's keys. */
-  config?: Record<string, string | number | boolean>;
+  /** Names, or names with their partitions, or with all that a topic may have. */
+  topics?: Record<string, number | TopicOptions> | string[] | string;
+  /** Broker options. */
+  config?: Config;
   users?: Record<string, string>;
   /** Mechanisms, as SCRAM-SHA-256. */
   sasl?: string[] | string;
@@ -33,7 +38,15 @@ export interface Partition {
   high_watermark: number;
   end_offset: number;
 }
-export interface Topic { name: string; id: string; partitions: Partition[] }
+export interface Topic {
+  name: string;
+  id: string;
+  /** What it was given; the rest is as brokers have it. */
+  config: Record<string, string>;
+  partitions: Partition[];
+}
+/** The cluster at a glance. */
+export interface Status { bootstrap: string; cluster_id: string; time_ms: number; controller: number | null; brokers: Broker[] }
 export interface CommittedRecord {
   partition: number;
   offset: number;
@@ -78,6 +91,7 @@ export interface LinkConditions {
 }
 
 export class ControlError extends Error {
+  constructor(status: number, reason: string);
   readonly status: number;
 }
 export function findBinary(env?: Record<string, string | undefined>): string;
@@ -88,7 +102,10 @@ export class Cluster {
   readonly controlUrl: string;
   readonly listeners: { [name: string]: string };
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
   ask(method: string, path: string, body?: unknown): Promise<any>;
+  description(): Promise<string>;
+  status(): Promise<Status>;
   brokers(): Promise<Broker[]>;
   topics(): Promise<Topic[]>;
   topic(name: string): Promise<Topic>;
@@ -100,6 +117,7 @@ export class Cluster {
   picture(number: number): Promise<string>;
   count(api: string): Promise<number>;
   coverage(): Promise<any>;
+  coverageText(): Promise<string>;
   addFaults(api: string | null, steps: Effect[], options?: FaultOptions): Promise<number>;
   faults(): Promise<FaultState[]>;
   clearFaults(): Promise<void>;
@@ -119,7 +137,7 @@ export class Cluster {
   resume(broker: number): Promise<void>;
   hide(broker: number): Promise<void>;
   show(broker: number): Promise<void>;
-  createTopic(name: string, partitions?: number): Promise<Topic>;
+  createTopic(name: string, partitions?: number, options?: NewTopicOptions): Promise<Topic>;
   recreateTopic(name: string): Promise<void>;
   deleteTopic(name: string): Promise<void>;
   corrupt(topic: string, partition: number, offset: number): Promise<void>;

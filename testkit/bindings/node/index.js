@@ -52,14 +52,23 @@ function refuseUnknown(given, known, what) {
 /** A text is one name, not a list of letters. */
 const names = (one) => (typeof one === "string" ? [one] : one);
 
+const TOPIC_OPTIONS = ["partitions", "replicationFactor", "config"];
 const OPTIONS = ["brokers", "topics", "config", "users", "sasl", "seed", "args", "binary"];
 
+/** A topic as the binary takes it: how many partitions it has, or all that it may have. */
+function topicOf([name, options]) {
+  if (typeof options !== "object" || options === null) return `${name}:${options}`;
+  refuseUnknown(options, TOPIC_OPTIONS, `the topic ${name}`);
+  const { partitions = 1, replicationFactor, config = {} } = options;
+  const shape = [name, partitions, replicationFactor].filter((each) => each !== undefined).join(":");
+  return [shape, ...Object.entries(config).map(([key, value]) => `${key}=${value}`)].join(",");
+}
 /** Options of a cluster as flags of the binary. */
 function flagsOf({ brokers = 1, topics = {}, config = {}, users = {}, sasl = [], seed, args = [] }) {
   if (!Array.isArray(args)) throw new TypeError(`args is a list of flags, as in ["--as-version", "2.8"], not ${JSON.stringify(args)}`);
   const isList = typeof topics === "string" || Array.isArray(topics);
   const flags = ["--json", "--with-parent", "--control-port=0", `--brokers=${brokers}`];
-  flags.push(...(isList ? names(topics) : Object.entries(topics).map((pair) => pair.join(":"))).map((topic) => `--topic=${topic}`));
+  flags.push(...(isList ? names(topics) : Object.entries(topics).map(topicOf)).map((topic) => `--topic=${topic}`));
   flags.push(...Object.entries(config).map(([key, value]) => `--set=${key}=${value}`));
   flags.push(...Object.entries(users).map(([name, password]) => `--user=${name}=${password}`));
   flags.push(...names(sasl).map((mechanism) => `--sasl=${mechanism}`));
@@ -122,10 +131,19 @@ export class Cluster {
     return response.headers.get("content-type") === "application/json" ? JSON.parse(text) : text;
   }
 
+  /** What the control port takes and answers: its OpenAPI file. */
+  description() {
+    return this.ask("GET", "/openapi.yaml");
+  }
+
   // Looking
 
+  /** The cluster at a glance. */
+  status() {
+    return this.ask("GET", "/");
+  }
   async brokers() {
-    return (await this.ask("GET", "/")).brokers;
+    return (await this.status()).brokers;
   }
   topics() {
     return this.ask("GET", "/topics");
@@ -173,6 +191,10 @@ export class Cluster {
   }
   coverage() {
     return this.ask("GET", "/coverage");
+  }
+  /** The same as a table. */
+  coverageText() {
+    return this.ask("GET", "/coverage.txt");
   }
 
   // Faults
@@ -264,8 +286,11 @@ export class Cluster {
   show(broker) {
     return this.ask("POST", `/brokers/${broker}/show`);
   }
-  createTopic(name, partitions = 1) {
-    return this.ask("POST", "/topics", { name, partitions });
+  /** Makes a topic; options are `replicationFactor` and `config`, topic options by Kafka's keys. */
+  async createTopic(name, partitions = 1, options = {}) {
+    refuseUnknown(options, ["replicationFactor", "config"], "createTopic");
+    const config = Object.fromEntries(Object.entries(options.config ?? {}).map(([key, value]) => [key, String(value)]));
+    return this.ask("POST", "/topics", { name, partitions, replication_factor: options.replicationFactor, config });
   }
   recreateTopic(name) {
     return this.ask("POST", `/topics/${part(name)}/recreate`);

@@ -80,6 +80,7 @@ test("options that nobody would read are refused with what there is", () =>
   withCluster({}, async (cluster) => {
     await assert.rejects(Cluster.start({ broker: 3 }), /has no option `broker`; it has brokers, topics/);
     await assert.rejects(Cluster.start({ args: "--acls" }), /args is a list of flags/);
+    await assert.rejects(Cluster.start({ topics: { a: { replicas: 3 } } }), /has no option `replicas`; it has partitions, replicationFactor/);
     await assert.rejects(cluster.addFaults("Produce", ["disconnect"], { client_id: "a" }), /it has node, group, partition, clientId/);
     await assert.rejects(cluster.addFaults("Produce", ["disconnect"], { partition: "orders" }), /as in \["orders", 0\]/);
     await assert.rejects(cluster.addFaults("Produce", "disconnect"), /steps are a list of effects, as in \["disconnect"\]/);
@@ -97,15 +98,37 @@ test("time moves on and is told", () =>
     assert.ok(moved > 3_500_000 && moved < 7_200_000, `${moved}`);
   }));
 
-test("every route of the port has a method", () =>
+test("every operation of the port is a method of that name, and has a type", () =>
   withCluster({}, async (cluster) => {
-    const said = await cluster.ask("GET", "/openapi.yaml");
-    const plain = (text) => text.replace(/\$?\{[^{}\s]*\}/g, "{}");
-    const paths = said.split("\n").filter((line) => line.startsWith("  /")).map((line) => line.trim().replace(/:$/, ""));
-    const asked = plain(readFileSync(new URL("../index.js", import.meta.url), "utf8"));
-    const left = paths.filter((path) => !asked.includes(plain(path)));
-    assert.deepEqual(left, ["/coverage.txt"], "which is the same as text");
+    const ids = [...(await cluster.description()).matchAll(/^ +operationId: (\w+)$/gm)].map(([, id]) => id);
+    assert.ok(ids.length > 40);
+    assert.deepEqual(ids.filter((id) => typeof cluster[id] !== "function"), []);
+    const types = readFileSync(new URL("../index.d.ts", import.meta.url), "utf8");
+    assert.deepEqual(ids.filter((id) => !types.includes(`  ${id}(`)), []);
   }));
+
+test("topics have replicas and options of their own", () => {
+  const config = { "cleanup.policy": "compact,delete", preallocate: true };
+  const topics = { a: { partitions: 2, replicationFactor: 2, config }, b: 1 };
+  return withCluster({ brokers: 3, topics }, async (cluster) => {
+    const made = await cluster.createTopic("c", 2, { replicationFactor: 2, config });
+    for (const topic of [await cluster.topic("a"), made]) {
+      assert.deepEqual(topic.partitions.map(({ replicas }) => replicas.length), [2, 2]);
+      assert.deepEqual(topic.config, { "cleanup.policy": "compact,delete", preallocate: "true" });
+    }
+    const { partitions, config: given } = await cluster.topic("b");
+    assert.deepEqual([partitions[0].replicas.length, given], [3, {}]);
+  });
+});
+
+test("a cluster tells of itself, and ends with its block", async () => {
+  const cluster = await Cluster.start();
+  assert.equal((await cluster.status()).bootstrap, cluster.bootstrapServers);
+  await metadata(cluster.bootstrapServers);
+  assert.match(await cluster.coverageText(), /Metadata/);
+  await cluster[Symbol.asyncDispose ?? Symbol.for("asyncDispose")]();
+  await assert.rejects(metadata(cluster.bootstrapServers));
+});
 
 test("brokers join and leave, followers and answers are steered", () =>
   withCluster({ brokers: 3, topics: { t: 1 } }, async (cluster) => {

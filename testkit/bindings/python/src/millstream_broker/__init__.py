@@ -2,7 +2,7 @@
 
 from ._binary import BinaryNotFound, find_binary
 from ._cluster import Cluster, ControlError, StartError
-from ._values import Broker, FaultState, LoggedRequest, Partition, Record, Topic
+from ._values import Broker, FaultState, LoggedRequest, Partition, Record, Status, Topic
 
 __all__ = [
     "BinaryNotFound",
@@ -14,6 +14,7 @@ __all__ = [
     "Partition",
     "Record",
     "StartError",
+    "Status",
     "Topic",
     "find_binary",
 ]

@@ -9,13 +9,14 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Any, Callable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, Optional, Sequence, TypeVar, Union, cast
 
 from ._binary import find_binary
-from ._flags import flags
-from ._values import Broker, FaultState, LoggedRequest, Record, Topic, of
+from ._flags import Setting, Topics, flags, pairs, text
+from ._values import Broker, FaultState, LoggedRequest, Record, Status, Topic, of
 
 Effect = Union[str, Mapping[str, Any]]
+Found = TypeVar("Found")
 
 # The control port is on loopback, whatever proxy the environment names.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -36,7 +37,7 @@ class ControlError(RuntimeError):
 class Cluster:
     """A cluster in a process of its own. It ends with `close`, with the `with` block, or with this process.
 
-    `topics` are names, or names with their partitions; `config` are broker options by Kafka's keys; `users` have passwords, which
+    `topics` are names, or names with their partitions, or with a dict of `partitions`, `replication_factor` and `config`; `config` are broker options by Kafka's keys; `users` have passwords, which
     `sasl` asks for, by mechanisms as SCRAM-SHA-256; `arguments` are any other flags of the binary, as `--help` tells them.
     """
 
@@ -44,8 +45,8 @@ class Cluster:
         self,
         *,
         brokers: int = 1,
-        topics: Union[Mapping[str, int], Sequence[str], str] = (),
-        config: Optional[Mapping[str, Union[str, int, float, bool]]] = None,
+        topics: Topics = (),
+        config: Optional[Mapping[str, Setting]] = None,
         users: Optional[Mapping[str, str]] = None,
         sasl: Union[Sequence[str], str] = (),
         seed: Optional[int] = None,
@@ -65,7 +66,7 @@ class Cluster:
         self.listeners: dict[str, str] = ready["listeners"]
 
     def _ready(self, binary: str) -> Any:
-        line = self._process.stdout.readline()  # type: ignore[union-attr]
+        line = self._process.stdout.readline() if self._process.stdout else ""
         try:
             return json.loads(line)
         except ValueError:
@@ -109,10 +110,18 @@ class Cluster:
             raise ControlError(error.code, json.loads(error.read())["error"]) from None
         return json.loads(text) if is_json else text
 
+    def description(self) -> str:
+        """What the control port takes and answers: its OpenAPI file."""
+        return cast(str, self.ask("GET", "/openapi.yaml"))
+
     # Looking
 
+    def status(self) -> Status:
+        """The cluster at a glance."""
+        return Status.told(self.ask("GET", "/"))
+
     def brokers(self) -> list[Broker]:
-        return [of(Broker, each) for each in self.ask("GET", "/")["brokers"]]
+        return self.status().brokers
 
     def topic(self, name: str) -> Topic:
         return Topic.told(self.ask("GET", f"/topics/{_part(name)}"))
@@ -142,13 +151,18 @@ class Cluster:
 
     def picture(self, number: int) -> str:
         """A request and its answer, drawn value by value."""
-        return self.ask("GET", f"/requests/{number}/picture")
+        return cast(str, self.ask("GET", f"/requests/{number}/picture"))
 
     def count(self, api: str) -> int:
-        return self.ask("GET", f"/requests/count?api={_part(api)}")["count"]
+        return cast(int, self.ask("GET", f"/requests/count?api={_part(api)}")["count"])
 
-    def coverage(self) -> dict:
-        return self.ask("GET", "/coverage")
+    def coverage(self) -> dict[str, Any]:
+        """Which APIs, versions and error codes were met."""
+        return cast("dict[str, Any]", self.ask("GET", "/coverage"))
+
+    def coverage_text(self) -> str:
+        """The same as a table."""
+        return cast(str, self.ask("GET", "/coverage.txt"))
 
     # Faults
 
@@ -172,7 +186,7 @@ class Cluster:
         plan["steps"] = [{"do": step, "rtt_ms": rtt_ms, "times": times} for step in steps]
         if partition is not None:
             plan["partition"] = _in_topic(partition)
-        return self.ask("POST", "/faults", plan)["id"]
+        return cast(int, self.ask("POST", "/faults", plan)["id"])
 
     def faults(self) -> list[FaultState]:
         return [of(FaultState, each) for each in self.ask("GET", "/faults")]
@@ -196,10 +210,10 @@ class Cluster:
     def reset_connections(self, broker: int) -> None:
         self.ask("POST", f"/brokers/{broker}/link/reset")
 
-    def link(self, broker: int, *, client_id: Optional[str] = None) -> dict:
+    def link(self, broker: int, *, client_id: Optional[str] = None) -> dict[str, Any]:
         """What the link between clients and a broker does to bytes."""
         query = f"?client_id={_part(client_id)}" if client_id else ""
-        return self.ask("GET", f"/brokers/{broker}/link{query}")
+        return cast("dict[str, Any]", self.ask("GET", f"/brokers/{broker}/link{query}"))
 
     def half_open(self, broker: int) -> None:
         """Lets a broker forget all its connections without a word."""
@@ -215,7 +229,7 @@ class Cluster:
 
     def add_broker(self) -> int:
         """Adds a broker to the running cluster, and says which."""
-        return self.ask("POST", "/brokers")["id"]
+        return cast(int, self.ask("POST", "/brokers")["id"])
 
     def remove_broker(self, broker: int) -> None:
         """Takes a broker out of the cluster; a restart brings it back."""
@@ -240,8 +254,18 @@ class Cluster:
     def show(self, broker: int) -> None:
         self.ask("POST", f"/brokers/{broker}/show")
 
-    def create_topic(self, name: str, partitions: int = 1) -> Topic:
-        return Topic.told(self.ask("POST", "/topics", {"name": name, "partitions": partitions}))
+    def create_topic(
+        self,
+        name: str,
+        partitions: int = 1,
+        *,
+        replication_factor: Optional[int] = None,
+        config: Optional[Mapping[str, Setting]] = None,
+    ) -> Topic:
+        """Makes a topic; `config` are topic options by Kafka's keys."""
+        given = {key: text(value) for key, value in pairs("config", config)}
+        body = {"name": name, "partitions": partitions, "replication_factor": replication_factor, "config": given}
+        return Topic.told(self.ask("POST", "/topics", body))
 
     def recreate_topic(self, name: str) -> None:
         self.ask("POST", f"/topics/{_part(name)}/recreate")
@@ -314,13 +338,13 @@ class Cluster:
 
     def advance(self, ms: int) -> int:
         """Moves the brokers' clock on, and says what it shows then, in milliseconds since 1970."""
-        return self.ask("POST", "/time/advance", {"ms": ms})["time_ms"]
+        return cast(int, self.ask("POST", "/time/advance", {"ms": ms})["time_ms"])
 
     def reset(self) -> None:
         """Begins anew at the same addresses: cheaper than another cluster."""
         self.ask("POST", "/reset")
 
-    def _wait(self, look: Callable[[], list], count: int, timeout: float, what: str) -> list:
+    def _wait(self, look: Callable[[], list[Found]], count: int, timeout: float, what: str) -> list[Found]:
         until = time.monotonic() + timeout
         while len(found := look()) < count:
             if time.monotonic() > until:
@@ -329,7 +353,7 @@ class Cluster:
         return found
 
 
-def _in_topic(partition: tuple[str, int]) -> dict:
+def _in_topic(partition: tuple[str, int]) -> dict[str, Any]:
     """A pair of a topic and a number as the port takes it."""
     if isinstance(partition, str) or len(partition) != 2:
         raise TypeError(f"a partition is a topic and a number, as in ('orders', 0), not {partition!r}")

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, TypeVar, Union
+
+Value = TypeVar("Value")
+
+
+Setting = Union[str, int, float, bool]
+# How many partitions, or all that a topic may have: `partitions`, `replication_factor`, `config`.
+TopicOptions = Union[int, Mapping[str, Any]]
+Topics = Union[Mapping[str, TopicOptions], Sequence[str], str]
 
 
 def flags(
     *,
     brokers: int,
-    topics: Union[Mapping[str, int], Sequence[str], str],
-    config: Optional[Mapping[str, Union[str, int, float, bool]]],
+    topics: Topics,
+    config: Optional[Mapping[str, Setting]],
     users: Optional[Mapping[str, str]],
     sasl: Union[Sequence[str], str],
     seed: Optional[int],
@@ -19,17 +27,28 @@ def flags(
         raise TypeError(f"arguments is a list of flags, as in ['--as-version', '2.8'], not {arguments!r}")
     given = [f"--brokers={brokers}"]
     given += [f"--topic={topic}" for topic in _topics(topics)]
-    given += [f"--set={key}={_text(value)}" for key, value in _pairs("config", config)]
-    given += [f"--user={name}={password}" for name, password in _pairs("users", users)]
+    given += [f"--set={key}={text(value)}" for key, value in pairs("config", config)]
+    given += [f"--user={name}={password}" for name, password in pairs("users", users)]
     given += [f"--sasl={mechanism}" for mechanism in _names(sasl)]
     given += [] if seed is None else [f"--seed={seed}"]
     return [*given, *arguments]
 
 
-def _topics(topics: Union[Mapping[str, int], Sequence[str], str]) -> list[str]:
+def _topics(topics: Topics) -> list[str]:
     if isinstance(topics, Mapping):
-        return [f"{name}:{partitions}" for name, partitions in topics.items()]
+        return [_topic(name, options) for name, options in topics.items()]
     return _names(topics)
+
+
+def _topic(name: str, options: TopicOptions) -> str:
+    if not isinstance(options, Mapping):
+        return f"{name}:{options}"
+    unknown = [key for key in options if key not in ("partitions", "replication_factor", "config")]
+    if unknown:
+        raise TypeError(f"a topic has no option {unknown[0]!r}; it has partitions, replication_factor, config")
+    replicas = options.get("replication_factor")
+    shape = f"{name}:{options.get('partitions', 1)}" + ("" if replicas is None else f":{replicas}")
+    return shape + "".join(f",{key}={text(value)}" for key, value in pairs("config", options.get("config")))
 
 
 def _names(names: Union[Sequence[str], str]) -> list[str]:
@@ -37,14 +56,15 @@ def _names(names: Union[Sequence[str], str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def _pairs(option: str, pairs: Optional[Mapping]) -> list[tuple]:
-    if pairs is None:
+def pairs(option: str, given: Optional[Mapping[str, Value]]) -> list[tuple[str, Value]]:
+    """What a dict has, and nothing where none is given."""
+    if given is None:
         return []
-    if not isinstance(pairs, Mapping):
-        raise TypeError(f"{option} is a dict, not {pairs!r}")
-    return list(pairs.items())
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{option} is a dict, not {given!r}")
+    return list(given.items())
 
 
-def _text(value: Union[str, int, float, bool]) -> str:
+def text(value: Setting) -> str:
     """As Kafka writes it: true and false in small letters."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -24,6 +24,21 @@ class Broker:
 
 
 @dataclass(frozen=True)
+class Status:
+    """The cluster at a glance."""
+
+    bootstrap: str
+    cluster_id: str
+    time_ms: int
+    controller: Optional[int]
+    brokers: list[Broker]
+
+    @classmethod
+    def told(cls, told: Mapping[str, Any]) -> "Status":
+        return of(cls, {**told, "brokers": [of(Broker, each) for each in told["brokers"]]})
+
+
+@dataclass(frozen=True)
 class Partition:
     partition: int
     leader: Optional[int]
@@ -40,10 +55,12 @@ class Topic:
     name: str
     id: str
     partitions: list[Partition]
+    config: dict[str, str]
+    """What it was given; the rest is as brokers have it."""
 
     @classmethod
     def told(cls, told: Mapping[str, Any]) -> "Topic":
-        return cls(told["name"], told["id"], [of(Partition, each) for each in told["partitions"]])
+        return of(cls, {**told, "partitions": [of(Partition, each) for each in told["partitions"]]})
 
 
 @dataclass(frozen=True)
@@ -89,8 +106,8 @@ class LoggedRequest:
     fault: Optional[str]
     reason: Optional[str] = None
     """Why the connection was closed instead of an answer."""
-    request: Optional[dict] = None
-    response: Optional[dict] = None
+    request: Optional[dict[str, Any]] = None
+    response: Optional[dict[str, Any]] = None
 
 
 def _bytes(text: Optional[str]) -> Optional[bytes]:
