@@ -63,7 +63,7 @@ async fn an_exchange_is_drawn() {
     let logged = &cluster.requests().of::<ProduceRequest>()[0];
     let picture = logged.picture();
     for part in [
-        "Produce 9 (1) -> Answered",
+        "Produce 9 (1) -> answered",
         "by a fault: refused with NOT_ENOUGH_REPLICAS",
         "ProduceRequest, version 9",
         "ProduceResponse, version 9",
