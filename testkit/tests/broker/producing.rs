@@ -1,6 +1,6 @@
 //! What a leader takes, and what it refuses.
 
-use crate::client::{Connection, batch, fetch, produce, produced, values, write};
+use crate::client::{Connection, batch, fetch, produce, produced, text, values, write};
 use bytes::Bytes;
 use millstream_protocol::messages::{InitProducerIdRequest, MetadataRequest};
 use millstream_protocol::record::{Stamp, TimestampType, batches};
@@ -154,15 +154,22 @@ async fn without_acknowledgement_there_is_no_answer() {
 }
 
 #[tokio::test]
-async fn who_does_not_lead_names_who_does() {
-    let cluster = TestCluster::builder().brokers(2).topic("t", 1).start().await;
+async fn who_does_not_lead_names_who_does_and_its_rack() {
+    let cluster = TestCluster::builder().brokers(2).racks(["a", "b"]).topic("t", 1).start().await;
+    cluster.move_leader(("t", 0), 1);
     cluster.move_leader(("t", 0), 2);
     let response = Connection::to(&cluster, 0).call(10, &produce("t", 0, batch(&["a"], &Stamp::plain()), None));
     let partition = &response.responses[0].partition_responses[0];
     assert_eq!(ErrorCode::new(partition.error_code), ErrorCode::NOT_LEADER_OR_FOLLOWER);
     assert_eq!(partition.current_leader.leader_id, 2);
-    assert_eq!(response.node_endpoints[0].node_id, 2);
+    let leader = &response.node_endpoints[0];
+    assert_eq!((leader.node_id, leader.rack.as_ref()), (2, Some(&text("b"))));
     let topics = Connection::to(&cluster, 1).call(12, &MetadataRequest::default().with_topics(None)).topics;
+    let mut asked = fetch("t", 0, 0, 0);
+    asked.topics[0].topic_id = topics[0].topic_id;
+    asked.topics[0].partitions[0].current_leader_epoch = 0;
+    let fetched = Connection::to(&cluster, 0).call(16, &asked);
+    assert_eq!(fetched.node_endpoints[0].rack, Some(text("b")));
     assert_eq!(topics[0].partitions[0].leader_id.0, 2);
     assert_eq!(write(&mut Connection::to(&cluster, 1), "t", batch(&["a"], &Stamp::plain())), (0, 0));
 }

@@ -208,6 +208,7 @@ impl Broker {
                 node_id: node.id.get(),
                 host: node.host(plan.call.listener),
                 port: node.port(plan.call.listener),
+                rack: node.rack.clone(),
                 ..NodeEndpoint::default()
             })
             .collect()

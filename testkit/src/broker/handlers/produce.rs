@@ -260,6 +260,7 @@ fn endpoints(broker: &Broker, call: &Call, hints: &BTreeSet<i32>) -> Vec<NodeEnd
             node_id: node.id.get(),
             host: node.host(call.listener),
             port: node.port(call.listener),
+            rack: node.rack.clone(),
             ..NodeEndpoint::default()
         })
         .collect()
