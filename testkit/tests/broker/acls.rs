@@ -352,3 +352,15 @@ async fn an_expression_matches_what_its_member_may_describe() {
     let orders = admin.call(12, &MetadataRequest::default().with_topics(Some(vec![named("orders")])));
     assert_eq!(topics, [orders.topics[0].topic_id]);
 }
+
+/// Kafka looks for transactional records in a whole request before it asks who sent it, and ends there when it cannot.
+#[tokio::test]
+async fn records_that_cannot_be_cut_off_are_refused_before_anybodys_rights_are() {
+    let cluster = builder().start().await;
+    let mut records = batch(&["x"], &Stamp::plain()).to_vec();
+    let length = 8..12;
+    records[length].copy_from_slice(&13_i32.to_be_bytes());
+    let response = login(&cluster, "alice", "b").call(9, &produce("secrets", 0, records.into(), None));
+    let told = ErrorCode::new(response.responses[0].partition_responses[0].error_code);
+    assert_eq!(told, ErrorCode::CORRUPT_MESSAGE);
+}

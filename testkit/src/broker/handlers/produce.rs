@@ -6,10 +6,10 @@ use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call, Closing};
 use crate::broker::log::Appended;
-use crate::broker::log::batch::{Batch, front};
+use crate::broker::log::batch::Batch;
 use crate::broker::producing::records::{RecordRules, accept, check_codec_known};
 use crate::broker::producing::waits::Unreplicated;
-use crate::broker::producing::{Refusal, accepted};
+use crate::broker::producing::{Refusal, accepted, first_flaw};
 use crate::broker::topics::PartitionKey;
 use crate::broker::topics::topic::Topic;
 use crate::broker::transactions::transaction::Identity;
@@ -48,10 +48,11 @@ struct Written {
 impl Handler for Produce {
     type Request = ProduceRequest;
     fn handle(broker: &mut Broker, call: &Call, request: ProduceRequest) -> Answer<ProduceResponse> {
-        if let Some(flaw) = first_flaw(&request) {
+        if let Some(sentence) = first_flaw(&request) {
+            let code = ErrorCode::CORRUPT_MESSAGE;
             return match request.acks {
-                0 => Answer::Close(unheard(ErrorCode::CORRUPT_MESSAGE)),
-                _ => Answer::Reply(refuse_all(&request, &flaw)),
+                0 => Answer::Close(unheard(code)),
+                _ => Answer::Reply(refuse_all(&request, &Refusal::from(code).with_message(sentence))),
             };
         }
         let mut hints = BTreeSet::new();
@@ -102,19 +103,6 @@ fn refuse_all(request: &ProduceRequest, refusal: &Refusal) -> ProduceResponse {
         ..TopicProduceResponse::default()
     };
     ProduceResponse { responses: request.topic_data.iter().map(topic).collect(), ..ProduceResponse::default() }
-}
-/// What keeps Kafka from cutting the first batch of some partition off, so that it refuses the whole request: it looks for records that are
-/// transactional, as far as the first that is, before it does anything else.
-fn first_flaw(request: &ProduceRequest) -> Option<Refusal> {
-    let parts = request.topic_data.iter().flat_map(|topic| &topic.partition_data);
-    for bytes in parts.filter_map(|data| data.records.clone().into_bytes()) {
-        match front(&bytes) {
-            Ok(Some(batch)) if batch.is_transactional() => return None,
-            Ok(_) => {}
-            Err(sentence) => return Some(Refusal::from(ErrorCode::CORRUPT_MESSAGE).with_message(sentence)),
-        }
-    }
-    None
 }
 fn first_error(response: &ProduceResponse) -> Option<ErrorCode> {
     let partitions = response.responses.iter().flat_map(|topic| &topic.partition_responses);

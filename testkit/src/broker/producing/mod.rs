@@ -5,9 +5,10 @@ pub(crate) mod records;
 pub(crate) mod waits;
 
 use super::log::Appended;
+use super::log::batch::front;
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::StrBytes;
 use millstream_protocol::messages::produce_response::{BatchIndexAndErrorMessage, PartitionProduceResponse};
+use millstream_protocol::messages::{ProduceRequest, StrBytes};
 
 /// Why a batch is not written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +55,20 @@ impl Refusal {
             ..PartitionProduceResponse::default()
         }
     }
+}
+
+/// What keeps Kafka from cutting the first batch of some partition off, in its words: it refuses the whole request then, whoever sent it, since it
+/// looks for records that are transactional, as far as the first that is, before it does anything else.
+pub(crate) fn first_flaw(request: &ProduceRequest) -> Option<String> {
+    let parts = request.topic_data.iter().flat_map(|topic| &topic.partition_data);
+    for bytes in parts.filter_map(|data| data.records.clone().into_bytes()) {
+        match front(&bytes) {
+            Ok(Some(batch)) if batch.is_transactional() => return None,
+            Ok(_) => {}
+            Err(sentence) => return Some(sentence),
+        }
+    }
+    None
 }
 
 /// The answer for a partition that took the batch.
