@@ -5,7 +5,7 @@ use super::nodes::Nodes;
 use super::timers::TimerKey;
 use super::topics::PartitionKey;
 use super::topics::partition::{Election, Partition};
-use super::topics::topic::Topic;
+use super::topics::topic::{MinIsr, Topic};
 use millstream_protocol::NodeId;
 use std::time::Duration;
 
@@ -16,9 +16,7 @@ impl Broker {
         let Some(topic) = self.topics.find_id_mut(key.0) else { return };
         let min_isr = topic.min_isr();
         let Some(partition) = topic.partition_mut(key.1) else { return };
-        if partition.replicate(now, &self.nodes, min_isr) {
-            partition.leave_removed(&self.nodes);
-        }
+        partition.replicate(now, &self.nodes, min_isr);
         let deadline = partition.next_lag_deadline(self.settings.replica_lag_max);
         if deadline.is_some() {
             self.timers.arm(TimerKey::Replicas(key), deadline);
@@ -41,7 +39,7 @@ impl Broker {
         self.replicate(key);
     }
     /// Does something to every partition, then lets each go on from there.
-    fn change_all(&mut self, mut change: impl FnMut(&mut Partition, &Nodes, usize, Election)) {
+    fn change_all(&mut self, mut change: impl FnMut(&mut Partition, &Nodes, MinIsr, Election)) {
         let mut keys = Vec::new();
         for topic in self.topics.all_mut() {
             let (min_isr, election) = (topic.min_isr(), topic.election());
@@ -58,6 +56,10 @@ impl Broker {
                 partition.elect(nodes, election);
             }
         });
+    }
+    /// A node that was killed is started: what it may lead is not what it might have led.
+    pub(crate) fn distrust_node(&mut self, node: NodeId) {
+        self.topics.all_mut().flat_map(|topic| &mut topic.partitions).for_each(|partition| partition.distrust(node));
     }
     /// A node is back: it follows, or leads what nobody leads, if it may.
     pub(crate) fn gain_node(&mut self) {
@@ -132,8 +134,10 @@ impl Broker {
 
 impl Topic {
     /// `min.insync.replicas`.
-    pub(crate) fn min_isr(&self) -> usize {
-        self.config("min.insync.replicas").parse().unwrap_or(1)
+    pub(crate) fn min_isr(&self) -> MinIsr {
+        let configured = self.config("min.insync.replicas").parse().unwrap_or(1);
+        let first = self.partition(0).map_or(0, |partition| partition.replicas.len());
+        MinIsr { configured, of_controller: configured.min(first) }
     }
     /// `unclean.leader.election.enable`.
     pub(crate) fn election(&self) -> Election {

@@ -32,6 +32,7 @@ impl Broker {
     /// Brings a node back: it follows, or leads what nobody leads.
     pub(crate) fn restart(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
         if self.nodes.shift(node, Move::Restart)? {
+            self.distrust_node(node);
             self.go_on(node);
             self.wake_all_fetches();
         }

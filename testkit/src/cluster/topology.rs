@@ -17,7 +17,8 @@ impl TestCluster {
         let crashed = self.with_broker(|broker| broker.crash(node));
         crashed.unwrap_or_else(|error| panic!("{error}"));
     }
-    /// Brings it back, with its data, at the same address.
+    /// Brings it back, with its data, at the same address. As after a kill in Kafka, it leads what nobody leads only if it is in sync or led
+    /// last: it does not count among the eligible leaders of KIP-966 any more.
     ///
     /// # Panics
     ///

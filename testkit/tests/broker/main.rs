@@ -18,6 +18,7 @@ mod life;
 mod looking;
 mod offsets;
 mod producing;
+mod reassigning;
 mod recreated;
 mod replication;
 mod sasl;

@@ -6,6 +6,8 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
+use crate::broker::topics::PartitionKey;
+use crate::broker::topics::reassignment::Irrevocable;
 use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
 use millstream_protocol::messages::alter_partition_reassignments_response::{
     ReassignablePartitionResponse, ReassignableTopicResponse,
@@ -69,24 +71,38 @@ fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_res
         asked.replicas.as_ref().map(|ids| ids.iter().map(|id| NodeId::new(id.0)).collect());
     if let Some(target) = &target {
         check(broker, target)?;
-        if !may_resize && target.len() != partition.replicas.len() {
-            let (from, to) = (partition.replicas.len(), target.len());
+        let (from, to) = (partition.settled_replicas(), target.len());
+        if !may_resize && from != to {
             let reason = format!("The replication factor is changed from {from} to {to}");
             return Err((ErrorCode::INVALID_REPLICATION_FACTOR, Some(reason)));
         }
     }
-    let Broker { nodes, topics, .. } = &mut *broker;
-    let Some(partition) = topics.find_id_mut(key.0).and_then(|topic| topic.partition_mut(index)) else {
-        return Ok(());
-    };
-    match target {
-        Some(target) => partition.reassign(target),
-        None if partition.cancel_reassignment() => {}
-        None => return Err((ErrorCode::NO_REASSIGNMENT_IN_PROGRESS, None)),
-    }
-    partition.leave_removed(nodes);
+    change(broker, key, target)?;
     broker.replicate(key);
     Ok(())
+}
+fn change(broker: &mut Broker, (id, index): PartitionKey, target: Option<Vec<NodeId>>) -> Moved {
+    let Broker { nodes, topics, .. } = broker;
+    let Some(topic) = topics.find_id_mut(id) else { return Ok(()) };
+    let (name, election, min_isr) = (topic.name.clone(), topic.election(), topic.min_isr());
+    let Some(partition) = topic.partition_mut(index) else { return Ok(()) };
+    match target {
+        Some(target) => partition.reassign(target, nodes, min_isr),
+        None => partition
+            .cancel_reassignment(nodes, election, min_isr)
+            .map_err(|reason| irrevocable(reason, &name, index))?,
+    }
+    Ok(())
+}
+fn irrevocable(reason: Irrevocable, name: &str, index: i32) -> (ErrorCode, Option<String>) {
+    let message = match reason {
+        Irrevocable::NotUnderWay => return (ErrorCode::NO_REASSIGNMENT_IN_PROGRESS, None),
+        Irrevocable::AddsAll => "Invalid replica assignment: addingReplicas contains all replicas.".to_owned(),
+        Irrevocable::Unclean => format!(
+            "Unable to revert partition assignment for {name}:{index} because it would require an unclean leader election."
+        ),
+    };
+    (ErrorCode::INVALID_REPLICA_ASSIGNMENT, Some(message))
 }
 fn check(broker: &Broker, target: &[NodeId]) -> Moved {
     let invalid = |reason: String| (ErrorCode::INVALID_REPLICA_ASSIGNMENT, Some(reason));

@@ -120,6 +120,6 @@ fn describe_partition(broker: &Broker, index: i32, partition: &Partition) -> Des
         .with_replica_nodes(wire_ids(&partition.replicas))
         .with_isr_nodes(wire_ids(&partition.isr))
         .with_eligible_leader_replicas(Some(wire_ids(&partition.elr)))
-        .with_last_known_elr(Some(Vec::new()))
+        .with_last_known_elr(Some(wire_ids(partition.last_leader.as_slice())))
         .with_offline_replicas(wire_ids(&offline))
 }

@@ -141,14 +141,12 @@ impl Log {
     pub(crate) fn high_watermark(&self) -> i64 {
         self.high_watermark
     }
-    /// Moves the high watermark on; it never goes back. Says whether it moved.
-    pub(crate) fn replicated_to(&mut self, offset: i64) -> bool {
-        let moves = self.high_watermark < offset;
-        if moves {
+    /// Moves the high watermark on; it never goes back.
+    pub(crate) fn replicated_to(&mut self, offset: i64) {
+        if self.high_watermark < offset {
             self.high_watermark = offset;
             self.producers.replicated_to(offset);
         }
-        moves
     }
     pub(crate) fn last_stable_offset(&self) -> i64 {
         self.producers.first_unstable().map_or(self.high_watermark, |first| first.min(self.high_watermark))

@@ -11,6 +11,7 @@
 //! ```
 
 use super::reassignment::Reassignment;
+use super::topic::MinIsr;
 use crate::broker::log::Log;
 use crate::broker::log::batch::Batch;
 use crate::broker::nodes::Nodes;
@@ -46,14 +47,14 @@ struct Copy {
 pub(crate) struct Partition {
     pub(crate) leader: Option<NodeId>,
     pub(crate) leader_epoch: i32,
-    /// Counts the changes of what Metadata tells, as the controller does.
-    pub(crate) partition_epoch: i32,
     /// The preferred leader first.
     pub(crate) replicas: Vec<NodeId>,
     /// Who has all that was acknowledged.
     pub(crate) isr: Vec<NodeId>,
     /// Who had it when the in-sync replicas became too few (KIP-966): it may lead, too.
     pub(crate) elr: Vec<NodeId>,
+    /// Who led last, while nobody leads.
+    pub(crate) last_leader: Option<NodeId>,
     pub(crate) reassignment: Option<Reassignment>,
     pub(crate) log: Log,
     /// Where the present leader's epoch begins.
@@ -68,18 +69,16 @@ impl Partition {
     pub(crate) fn new(replicas: Vec<NodeId>, nodes: &Nodes) -> Self {
         let isr: Vec<NodeId> = replicas.iter().copied().filter(|id| nodes.is_up(*id)).collect();
         let leader = isr.first().copied();
-        // Where nobody is up, all have all that there is: whoever comes first may lead.
-        let elr = if leader.is_none() { replicas.clone() } else { Vec::new() };
         let mut log = Log::default();
         log.begin_epoch(0);
         Self {
             leader,
             leader_epoch: 0,
-            partition_epoch: 0,
             copies: replicas.iter().map(|id| (*id, Copy::default())).collect(),
             replicas,
             isr,
-            elr,
+            elr: Vec::new(),
+            last_leader: None,
             reassignment: None,
             log,
             epoch_start: 0,
@@ -142,9 +141,9 @@ impl Partition {
 
 // Followers.
 impl Partition {
-    /// Lets followers fetch, as far as they may, and moves the high watermark. Says whether anything changed that somebody may wait for.
-    pub(crate) fn replicate(&mut self, now: Timestamp, nodes: &Nodes, min_isr: usize) -> bool {
-        let Some(leader) = self.leader else { return false };
+    /// Lets followers fetch, as far as they may, and moves the high watermark.
+    pub(crate) fn replicate(&mut self, now: Timestamp, nodes: &Nodes, min_isr: MinIsr) {
+        let Some(leader) = self.leader else { return };
         self.forget_eligible(min_isr);
         let end = self.log.end();
         for (id, copy) in self.copies.iter_mut().filter(|(id, _)| **id != leader) {
@@ -154,53 +153,58 @@ impl Partition {
                 copy.behind_since.get_or_insert(now);
             }
         }
-        let expands = self.expand_isr(nodes, leader, min_isr);
-        self.raise_high_watermark(min_isr) || expands
+        self.expand_isr(nodes, leader, min_isr);
+        self.raise_high_watermark(min_isr);
     }
     // A follower joins when it has what the in-sync replicas have, and its leader's epoch (`Partition.isFollowerInSync`).
-    fn expand_isr(&mut self, nodes: &Nodes, leader: NodeId, min_isr: usize) -> bool {
+    fn expand_isr(&mut self, nodes: &Nodes, leader: NodeId, min_isr: MinIsr) {
         let least = self.log.high_watermark().max(self.epoch_start);
         let fetches = |id: &NodeId| nodes.replicates(*id) && self.copies.get(id).is_none_or(|copy| !copy.is_held);
         let joins = |id: &NodeId| *id != leader && !self.isr.contains(id) && fetches(id) && self.end_of(*id) >= least;
         let joining: Vec<NodeId> = self.replicas.iter().copied().filter(joins).collect();
         if joining.is_empty() {
-            return false;
+            return;
         }
         self.isr.extend(joining);
-        self.partition_epoch += 1;
         self.sort_isr();
         self.forget_eligible(min_isr);
-        self.complete_reassignment();
-        true
+        self.complete_reassignment(nodes, min_isr);
     }
-    fn raise_high_watermark(&mut self, min_isr: usize) -> bool {
-        if self.isr.len() < self.least_isr(min_isr) {
+    fn raise_high_watermark(&mut self, min_isr: MinIsr) {
+        if self.isr.len() < self.least_isr(min_isr.configured) {
             // Since KIP-966 nothing is acknowledged below the minimum, whatever its producer asked for.
-            return false;
+            return;
         }
-        let common = self.isr.iter().map(|id| self.end_of(*id)).min();
-        common.is_some_and(|common| self.log.replicated_to(common))
+        if let Some(common) = self.isr.iter().map(|id| self.end_of(*id)).min() {
+            self.log.replicated_to(common);
+        }
     }
     fn sort_isr(&mut self) {
         let place = |id: &NodeId| self.replicas.iter().position(|replica| replica == id);
         self.isr.sort_by_key(place);
     }
-    fn forget_eligible(&mut self, min_isr: usize) {
-        if self.isr.len() >= self.least_isr(min_isr) {
+    fn forget_eligible(&mut self, min_isr: MinIsr) {
+        if self.isr.len() >= min_isr.of_controller {
             self.elr.clear();
         }
+        let Self { elr, isr, .. } = self;
+        elr.retain(|id| !isr.contains(id));
     }
     /// Takes replicas out of the in-sync ones.
-    fn shrink_isr(&mut self, leaves: impl Fn(NodeId) -> bool, min_isr: usize) -> bool {
+    fn shrink_isr(&mut self, leaves: impl Fn(NodeId) -> bool, min_isr: MinIsr) -> bool {
         let left: Vec<NodeId> = self.isr.iter().copied().filter(|id| leaves(*id)).collect();
         if left.is_empty() {
             return false;
         }
-        self.isr.retain(|id| !left.contains(id));
-        self.partition_epoch += 1;
+        let stay = self.isr.iter().copied().filter(|id| !left.contains(id)).collect();
+        self.replace_isr(stay, left, min_isr);
+        true
+    }
+    /// Others are in sync now; who has left may lead for as long as those are too few.
+    pub(super) fn replace_isr(&mut self, isr: Vec<NodeId>, left: Vec<NodeId>, min_isr: MinIsr) {
+        self.isr = isr;
         self.elr.extend(left);
         self.forget_eligible(min_isr);
-        true
     }
     /// When the next follower will have been behind for too long.
     pub(crate) fn next_lag_deadline(&self, max: Duration) -> Option<Timestamp> {
@@ -208,7 +212,7 @@ impl Partition {
         lagging.filter_map(|(_, copy)| copy.behind_since).min().map(|since| since + max)
     }
     /// Takes followers that have been behind for too long out of the in-sync ones (`replica.lag.time.max.ms`).
-    pub(crate) fn expel_lagging(&mut self, now: Timestamp, max: Duration, min_isr: usize) -> bool {
+    pub(crate) fn expel_lagging(&mut self, now: Timestamp, max: Duration, min_isr: MinIsr) -> bool {
         let lags = |copy: &Copy| copy.behind_since.is_some_and(|since| since + max <= now);
         let lagging: Vec<NodeId> = self
             .copies
@@ -257,21 +261,22 @@ impl Copy {
 
 // Leaders.
 impl Partition {
-    /// Chooses a leader: the present one, or the first replica that has all that was acknowledged. Says whether the leader or its epoch changed.
+    /// Chooses a leader: the present one, or the first replica that has all that was acknowledged, or who led last if nobody can be told to
+    /// have that. Says whether the leader or its epoch changed.
     pub(crate) fn elect(&mut self, nodes: &Nodes, election: Election) -> bool {
-        let may_lead = |id: NodeId| nodes.is_up(id) && (self.isr.contains(&id) || self.elr.contains(&id));
-        if self.leader.is_some_and(|leader| may_lead(leader) && self.replicas.contains(&leader)) {
+        let is_eligible = |id: &NodeId| self.isr.contains(id) || self.isr.is_empty() && self.elr.contains(id);
+        let may_lead = |id: &NodeId| nodes.is_up(*id) && is_eligible(id);
+        if self.leader.is_some_and(|leader| may_lead(&leader) && self.replicas.contains(&leader)) {
             return false;
         }
-        let is_in_sync = |id: &NodeId| nodes.is_up(*id) && self.isr.contains(id);
-        let clean = self.replicas.iter().copied().find(is_in_sync);
-        let clean = clean.or_else(|| self.replicas.iter().copied().find(|id| may_lead(*id)));
-        let unclean = || self.replicas.iter().copied().find(|id| nodes.is_up(*id));
-        match (clean, election) {
-            (Some(leader), _) => self.lead(Some(leader), nodes),
-            (None, Election::Unclean) => self.lead(unclean(), nodes),
-            (None, Election::Clean) => self.lead(None, nodes),
-        }
+        let is_up = |id: &NodeId| nodes.is_up(*id);
+        // Who never had a leader has nothing to lose.
+        let may_be_anybody = election == Election::Unclean || self.owner.is_none();
+        let first = |may_lead: &dyn Fn(&NodeId) -> bool| self.replicas.iter().copied().find(may_lead);
+        let leader = first(&may_lead)
+            .or_else(|| self.last_leader.filter(|_| self.isr.is_empty() && self.elr.is_empty()).filter(is_up))
+            .or_else(|| first(&is_up).filter(|_| may_be_anybody));
+        self.lead(leader, nodes)
     }
     /// Lets the preferred replica lead, if it is in sync.
     pub(crate) fn elect_preferred(&mut self, nodes: &Nodes) -> Result<(), ErrorCode> {
@@ -297,6 +302,7 @@ impl Partition {
         if self.leader == leader {
             return false;
         }
+        self.last_leader = if leader.is_none() { self.last_leader.or(self.leader) } else { None };
         self.leader = leader;
         if let Some(leader) = leader {
             self.take_log_of(leader, nodes);
@@ -312,7 +318,6 @@ impl Partition {
     /// A new leader epoch begins, under whoever leads now.
     pub(crate) fn begin_term(&mut self) {
         self.leader_epoch += 1;
-        self.partition_epoch += 1;
         if self.leader.is_some() {
             self.log.begin_epoch(self.leader_epoch);
             self.epoch_start = self.log.end();
@@ -343,8 +348,12 @@ impl Partition {
         self.owner = Some(leader);
     }
     /// A node is gone: it leaves the in-sync replicas.
-    pub(crate) fn lose(&mut self, node: NodeId, min_isr: usize) -> bool {
+    pub(crate) fn lose(&mut self, node: NodeId, min_isr: MinIsr) -> bool {
         self.shrink_isr(|id| id == node, min_isr)
+    }
+    /// A node was killed, and nobody knows what its disk has kept: it is not eligible any more (KIP-966).
+    pub(crate) fn distrust(&mut self, node: NodeId) {
+        self.elr.retain(|id| *id != node);
     }
     /// Adds a replica that has nothing yet.
     pub(crate) fn add_replica(&mut self, id: NodeId) {
@@ -353,13 +362,9 @@ impl Partition {
             self.copies.entry(id).or_default();
         }
     }
-    /// Takes a replica and its data away.
-    pub(crate) fn remove_replica(&mut self, id: NodeId) {
-        self.replicas.retain(|replica| *replica != id);
-        self.isr.retain(|replica| *replica != id);
-        self.elr.retain(|replica| *replica != id);
-        if self.owner != Some(id) {
-            self.copies.remove(&id);
-        }
+    /// Takes the data of those away that are no replicas any more.
+    pub(super) fn forget_copies(&mut self) {
+        let Self { copies, replicas, owner, .. } = self;
+        copies.retain(|id, _| replicas.contains(id) || *owner == Some(*id));
     }
 }

@@ -55,6 +55,15 @@ impl Topic {
     }
 }
 
+/// How many replicas must be in sync (`min.insync.replicas`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MinIsr {
+    /// What is set: a leader asks for no more than its partition has.
+    pub(crate) configured: usize,
+    /// What the controller reckons with, for which all partitions are as large as the first.
+    pub(crate) of_controller: usize,
+}
+
 /// About how many bytes a partition takes without its records: with its replicas and its place in indexes.
 const PARTITION: usize = size_of::<Partition>() + 512;
 

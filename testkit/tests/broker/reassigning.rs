@@ -1,0 +1,148 @@
+//! Partitions that move to other nodes (KIP-455), by Kafka's rules for terms, order and going back; and who may lead after a node was killed.
+
+use crate::client::Connection;
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
+use millstream_protocol::messages::describe_topic_partitions_response::DescribeTopicPartitionsResponsePartition;
+use millstream_protocol::messages::{
+    AlterPartitionReassignmentsRequest, BrokerId, DescribeTopicPartitionsRequest, ListPartitionReassignmentsRequest,
+    TopicName,
+};
+use millstream_protocol::messages::{StrBytes, describe_topic_partitions_request::TopicRequest};
+use millstream_testkit::{TestCluster, TestClusterBuilder};
+
+const TOPIC: &str = "t";
+
+/// A partition with these replicas.
+async fn placed(builder: TestClusterBuilder, replicas: &[i32]) -> TestCluster {
+    let cluster = builder.brokers(3).topic(TOPIC, 1).start().await;
+    assert_eq!(reassign(&cluster, Some(replicas)), ErrorCode::NONE);
+    assert_eq!(told(&cluster).0, replicas);
+    cluster.move_leader((TOPIC, 0), replicas[0]);
+    cluster
+}
+fn name() -> TopicName {
+    TopicName(StrBytes::from_static_str(TOPIC))
+}
+fn ids(ids: &[i32]) -> Vec<BrokerId> {
+    ids.iter().copied().map(BrokerId).collect()
+}
+fn numbers(ids: &[BrokerId]) -> Vec<i32> {
+    ids.iter().map(|id| id.0).collect()
+}
+/// Moves the first partition, or takes the move back.
+fn reassign(cluster: &TestCluster, replicas: Option<&[i32]>) -> ErrorCode {
+    reassign_one(cluster, 0, replicas)
+}
+fn reassign_one(cluster: &TestCluster, index: i32, replicas: Option<&[i32]>) -> ErrorCode {
+    let asked = ReassignablePartition::default().with_partition_index(index).with_replicas(replicas.map(ids));
+    let topic = ReassignableTopic::default().with_name(name()).with_partitions(vec![asked]);
+    let request = AlterPartitionReassignmentsRequest::default().with_topics(vec![topic]);
+    let response = Connection::to(cluster, 0).call(1, &request);
+    ErrorCode::new(response.responses[0].partitions[0].error_code)
+}
+fn described(cluster: &TestCluster) -> DescribeTopicPartitionsResponsePartition {
+    all_described(cluster).remove(0)
+}
+fn all_described(cluster: &TestCluster) -> Vec<DescribeTopicPartitionsResponsePartition> {
+    let topic = TopicRequest::default().with_name(name());
+    let request = DescribeTopicPartitionsRequest::default().with_topics(vec![topic]).with_response_partition_limit(10);
+    Connection::to(cluster, 0).call(0, &request).topics.remove(0).partitions
+}
+/// Replicas, leader and leader epoch.
+fn told(cluster: &TestCluster) -> (Vec<i32>, i32, i32) {
+    let partition = described(cluster);
+    (numbers(&partition.replica_nodes), partition.leader_id.0, partition.leader_epoch)
+}
+/// Who is added and who is removed.
+fn under_way(cluster: &TestCluster) -> Option<(Vec<i32>, Vec<i32>)> {
+    let request = ListPartitionReassignmentsRequest::default().with_topics(None);
+    let topics = Connection::to(cluster, 0).call(0, &request).topics;
+    let partition = &topics.first()?.partitions[0];
+    Some((numbers(&partition.adding_replicas), numbers(&partition.removing_replicas)))
+}
+/// Who may lead besides who is in sync, and who led last.
+fn eligible(cluster: &TestCluster) -> (Vec<i32>, Vec<i32>) {
+    let partition = described(cluster);
+    let of = |ids: &Option<Vec<BrokerId>>| numbers(ids.as_ref().expect("a list"));
+    (of(&partition.eligible_leader_replicas), of(&partition.last_known_elr))
+}
+
+#[tokio::test]
+async fn a_replica_that_goes_ends_its_leaders_term_though_that_one_leads_on() {
+    let cluster = placed(TestCluster::builder(), &[1, 2, 3]).await;
+    let (_, _, epoch) = told(&cluster);
+    assert_eq!(reassign(&cluster, Some(&[1, 2])), ErrorCode::NONE);
+    assert_eq!(told(&cluster), (vec![1, 2], 1, epoch + 1));
+    assert_eq!(reassign(&cluster, Some(&[1, 2, 3])), ErrorCode::NONE);
+    assert_eq!(told(&cluster), (vec![1, 2, 3], 1, epoch + 1), "nobody has gone");
+    assert_eq!(reassign(&cluster, Some(&[2, 3, 1])), ErrorCode::NONE);
+    assert_eq!(told(&cluster), (vec![2, 3, 1], 1, epoch + 1), "only the order is another");
+}
+
+#[tokio::test]
+async fn a_move_that_is_taken_back_leaves_the_order_that_it_made() {
+    let cluster = placed(TestCluster::builder(), &[1, 2]).await;
+    cluster.crash(3);
+    let (_, _, epoch) = told(&cluster);
+    assert_eq!(reassign(&cluster, Some(&[3, 2])), ErrorCode::NONE);
+    assert_eq!((told(&cluster), under_way(&cluster)), ((vec![3, 2, 1], 1, epoch), Some((vec![3], vec![1]))));
+    assert_eq!(reassign(&cluster, None), ErrorCode::NONE);
+    assert_eq!((told(&cluster), under_way(&cluster)), ((vec![2, 1], 1, epoch + 1), None));
+    assert_eq!(reassign(&cluster, None), ErrorCode::NO_REASSIGNMENT_IN_PROGRESS);
+}
+
+#[tokio::test]
+async fn a_move_upon_a_move_keeps_what_that_was_to_add() {
+    let cluster = placed(TestCluster::builder(), &[1]).await;
+    cluster.crash(3);
+    assert_eq!(reassign(&cluster, Some(&[3])), ErrorCode::NONE);
+    assert_eq!(under_way(&cluster), Some((vec![3], vec![1])));
+    assert_eq!(reassign(&cluster, Some(&[1, 3])), ErrorCode::NONE);
+    assert_eq!(under_way(&cluster), Some((vec![3], vec![1])), "Kafka keeps both lists where the new ones are empty");
+    cluster.restart(3);
+    assert_eq!((told(&cluster).0, under_way(&cluster)), (vec![3], None));
+}
+
+#[tokio::test]
+async fn a_move_is_not_taken_back_when_nobody_in_sync_would_be_left() {
+    let cluster = placed(TestCluster::builder(), &[3]).await;
+    cluster.crash(3);
+    assert_eq!(reassign(&cluster, Some(&[1])), ErrorCode::NONE);
+    assert_eq!(reassign(&cluster, None), ErrorCode::INVALID_REPLICA_ASSIGNMENT);
+    assert_eq!(under_way(&cluster), Some((vec![1], vec![3])));
+}
+
+#[tokio::test]
+async fn a_partition_gets_fewer_replicas_once_all_that_stay_are_in_sync() {
+    let cluster = placed(TestCluster::builder(), &[1, 2, 3]).await;
+    cluster.crash(3);
+    assert_eq!(reassign(&cluster, Some(&[1, 3])), ErrorCode::NONE);
+    assert_eq!((told(&cluster).0, under_way(&cluster)), (vec![1, 3, 2], Some((vec![], vec![2]))));
+    cluster.restart(3);
+    assert_eq!((told(&cluster).0, under_way(&cluster)), (vec![1, 3], None));
+}
+
+#[tokio::test]
+async fn a_killed_replica_leads_only_if_it_led_last_and_nobody_else_is_eligible() {
+    let cluster = placed(TestCluster::builder().config("min.insync.replicas", "2"), &[2, 3]).await;
+    cluster.crash(3);
+    assert_eq!(eligible(&cluster), (vec![3], vec![]));
+    cluster.crash(2);
+    assert_eq!(eligible(&cluster), (vec![3, 2], vec![2]));
+    cluster.restart(3);
+    assert_eq!((told(&cluster).1, eligible(&cluster)), (-1, (vec![2], vec![2])), "its disk may have lost what it had");
+    cluster.restart(2);
+    assert_eq!((told(&cluster).1, eligible(&cluster)), (2, (vec![], vec![])));
+}
+
+/// With three in-sync replicas asked for, the two of the smaller partition are too few for ever, and who has gone stays eligible.
+#[tokio::test]
+async fn every_partition_counts_as_large_as_the_first_when_eligible_leaders_are_told() {
+    let builder = TestCluster::builder().brokers(3).config("min.insync.replicas", "3");
+    let cluster = builder.topic(TOPIC, 2).start().await;
+    assert_eq!(reassign_one(&cluster, 0, Some(&[1, 2, 3])), ErrorCode::NONE);
+    assert_eq!(reassign_one(&cluster, 1, Some(&[1, 2])), ErrorCode::NONE);
+    let eligible = |index: usize| all_described(&cluster)[index].eligible_leader_replicas.clone();
+    assert_eq!((eligible(0), eligible(1)), (Some(ids(&[])), Some(ids(&[3]))));
+}
