@@ -16,6 +16,7 @@ mod held;
 mod ids;
 mod members;
 mod moved;
+mod moves;
 mod nodes;
 mod offsets;
 mod pair;
@@ -75,14 +76,19 @@ fn table() -> Vec<(ApiKey, Step)> {
     .concat()
 }
 
-/// What both sides are set to, besides what the launcher sets: groups are at once what they are to be, and nobody's session ends.
+/// What both sides are set to, besides what the launcher sets: groups are at once what they are to be, and nobody's session ends but those
+/// that are to, soon.
 const SETTINGS: &[(&str, &str)] = &[
     ("group.consumer.max.session.timeout.ms", "600000"),
     ("group.consumer.session.timeout.ms", "600000"),
+    ("group.consumer.min.session.timeout.ms", "600"),
     ("group.consumer.assignment.interval.ms", "0"),
 ];
 /// What only a real Kafka knows: assignors run while the heartbeat waits.
 const REAL_SETTINGS: &[(&str, &str)] = &[("group.consumer.assignor.offload.enable", "false")];
+
+/// Who says its rack is sent to the replica there.
+const NEAREST: (&str, &str) = ("replica.selector.class", "org.apache.kafka.common.replica.RackAwareReplicaSelector");
 
 /// A real Kafka that the launcher is told these options of.
 fn start_kafka(options: &[String]) -> RealKafka {
@@ -101,7 +107,6 @@ fn builder() -> TestClusterBuilder {
         .config("min.insync.replicas", "1")
         .config("group.consumer.heartbeat.interval.ms", "500")
         .config("group.consumer.min.heartbeat.interval.ms", "100")
-        .config("group.consumer.min.session.timeout.ms", "1000")
         .config("group.initial.rebalance.delay.ms", "0")
         .config("group.min.session.timeout.ms", "100")
         .acls()
@@ -151,8 +156,16 @@ fn seeds(otherwise: &[u64]) -> Vec<u64> {
 #[ignore = "needs java and Kafka's jars"]
 fn three_nodes_answer_as_three_of_kafka_do() {
     let seed = number("MILLSTREAM_SEED").unwrap_or(NODES_SEED);
-    let kafka = start_kafka(&["--brokers".to_owned(), "3".to_owned()]);
-    let builder = builder().brokers(3).config("default.replication.factor", "3").config("min.insync.replicas", "2");
+    let (key, selector) = NEAREST;
+    let kafka = start_kafka(
+        &["--brokers", "3", "--set", "broker.rack={node}", "--set", &format!("{key}={selector}")].map(str::to_owned),
+    );
+    let builder = builder()
+        .brokers(3)
+        .racks(["1", "2", "3"])
+        .config(key, selector)
+        .config("default.replication.factor", "3")
+        .config("min.insync.replicas", "2");
     let mut pair = Pair::begin(builder, &kafka.bootstrap, seed, [None; CLIENTS + 1]);
     println!("MILLSTREAM_SEED={seed}");
     nodes::prepare(&mut pair);

@@ -4,34 +4,32 @@
 use crate::chance::Chance;
 use crate::data::{ask_leader_epoch, produce_request, text, tidy_fetch, tidy_produce};
 use crate::ids::Ids;
+use crate::moves;
 use crate::pair::{Kind, Pair};
 use crate::real_kafka::RealKafka;
 use crate::transactions::tidy_state;
 use bytes::Bytes;
-use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
 use millstream_protocol::messages::create_topics_request::{
     CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig,
 };
 use millstream_protocol::messages::delete_records_request::{DeleteRecordsPartition, DeleteRecordsTopic};
-use millstream_protocol::messages::elect_leaders_request::TopicPartitions;
 use millstream_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use millstream_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_fetch_request::OffsetFetchRequestGroup;
 use millstream_protocol::messages::offset_for_leader_epoch_request::OffsetForLeaderPartition;
 use millstream_protocol::messages::{
-    AlterPartitionReassignmentsRequest, BrokerId, ConsumerGroupHeartbeatRequest, CreateTopicsRequest,
-    DeleteGroupsRequest, DeleteRecordsRequest, DescribeGroupsRequest, DescribeTransactionsRequest, ElectLeadersRequest,
-    EndTxnRequest, FetchRequest, FindCoordinatorRequest, GroupId, HeartbeatRequest, InitProducerIdRequest,
-    ListOffsetsRequest, ListPartitionReassignmentsRequest, MetadataRequest, MetadataResponse, OffsetCommitRequest,
-    OffsetFetchRequest, TopicName, TransactionalId,
+    BrokerId, ConsumerGroupHeartbeatRequest, CreateTopicsRequest, DeleteGroupsRequest, DeleteRecordsRequest,
+    DescribeGroupsRequest, DescribeTransactionsRequest, EndTxnRequest, FetchRequest, FindCoordinatorRequest, GroupId,
+    HeartbeatRequest, InitProducerIdRequest, ListOffsetsRequest, MetadataRequest, MetadataResponse,
+    OffsetCommitRequest, OffsetFetchRequest, TopicName, TransactionalId,
 };
 use millstream_protocol::record::{BatchBuilder, Stamp};
 use millstream_protocol::{ApiKey, Compressor, Headers, Timestamp};
 use std::process::Command;
 
 /// One random exchange with one of the nodes.
-type Step = fn(&mut Pair, &mut Chance);
+pub(crate) type Step = fn(&mut Pair, &mut Chance);
 
 /// A topic's name, the nodes of each of its partitions, and how many of them must be in sync.
 type Placed = (&'static str, &'static [&'static [i32]], &'static str);
@@ -47,9 +45,11 @@ const INTERNAL: &[Placed] = &[
     ("__consumer_offsets", &[&[1, 2, 3], &[2, 3, 1], &[3, 1, 2], &[1, 3, 2]], "2"),
     ("__transaction_state", &[&[2, 3, 1], &[3, 1, 2], &[1, 2, 3], &[2, 1, 3]], "2"),
 ];
-const NAMES: &[&str] = &["spread", "spread", "strict", "pairs", "single", "missing"];
+pub(crate) const NAMES: &[&str] = &["spread", "spread", "strict", "pairs", "single", "missing"];
 const GROUPS: &[&str] = &["g1", "g2", "g3", "g4", "g5"];
 const IDS: &[&str] = &["tx-1", "tx-2", "tx-3", "tx-4"];
+/// After so many differences a run is given up.
+const MOST_DIFFERENCES: usize = 12;
 
 const STEPS: &[Step] = &[
     metadata,
@@ -60,7 +60,6 @@ const STEPS: &[Step] = &[
     fetch,
     list_offsets,
     leader_epoch,
-    delete_records,
     find_coordinator,
     commit,
     commit,
@@ -73,36 +72,53 @@ const STEPS: &[Step] = &[
     init,
     end,
     describe_transaction,
-    elect,
-    list_reassignments,
 ];
-/// What moves replicas and those who lead, while all nodes are up.
-const MOVES: &[Step] = &[reassign, reassign, elect];
-/// How many exchanges there are between one event and the next.
-const BETWEEN: usize = 60;
+/// What a Kafka waits with for a follower that is away, until the request's time is over.
+const DELETIONS: &[Step] = &[delete_records];
+/// What needs no coordinator.
+const DATA: &[Step] = &[metadata, produce, produce, produce, fetch, fetch, list_offsets, leader_epoch];
 
-/// All nodes are up, replicas move, a node dies, comes back, and leads again what it is to lead.
+/// Two nodes die one after the other, while replicas move. Who died first comes back first, so that nobody who was in sync leads what both
+/// had alone.
 pub(crate) fn live(pair: &mut Pair, kafka: &RealKafka, chance: &mut Chance) {
-    go(pair, chance, &[STEPS]);
-    tell(kafka, "kill", 3);
-    pair.cluster.crash(3);
-    pair.up = vec![0, 1];
-    settle(pair, &[0, 1]);
+    let (first, second) = *chance.pick(&[(1, 2), (2, 3), (3, 1), (1, 3), (2, 1), (3, 2)]);
+    go(pair, chance, 50, &[STEPS, DELETIONS, moves::ELECTIONS]);
+    kill(pair, kafka, first);
     ask_all(pair);
-    go(pair, chance, &[STEPS]);
-    tell(kafka, "start", 3);
-    pair.cluster.restart(3);
-    pair.up = vec![0, 1, 2];
-    settle(pair, &[0, 1, 2]);
+    go(pair, chance, 50, &[STEPS, moves::ALL]);
+    kill(pair, kafka, second);
+    go(pair, chance, 25, &[DATA, moves::ELECTIONS]);
+    start(pair, kafka, first);
+    go(pair, chance, 40, &[DATA, moves::ELECTIONS, moves::UNCLEAN]);
+    start(pair, kafka, second);
     ask_all(pair);
-    go(pair, chance, &[STEPS, MOVES]);
+    go(pair, chance, 60, &[STEPS, DELETIONS, moves::ALL]);
 }
-fn go(pair: &mut Pair, chance: &mut Chance, steps: &[&[Step]]) {
+/// So many exchanges.
+fn go(pair: &mut Pair, chance: &mut Chance, count: usize, steps: &[&[Step]]) {
     let steps = steps.concat();
-    for _ in 0..BETWEEN {
+    for _ in 0..count {
         pair.step += 1;
         chance.pick(&steps)(pair, chance);
+        assert!(pair.differences < MOST_DIFFERENCES, "too many differences");
     }
+}
+fn kill(pair: &mut Pair, kafka: &RealKafka, node: i32) {
+    tell(kafka, "kill", node);
+    pair.cluster.crash(node);
+    pair.up.retain(|client| *client != client_of(node));
+    settle(pair);
+}
+fn start(pair: &mut Pair, kafka: &RealKafka, node: i32) {
+    tell(kafka, "start", node);
+    pair.cluster.restart(node);
+    pair.up.push(client_of(node));
+    pair.up.sort_unstable();
+    settle(pair);
+}
+/// Who speaks to a node: the first client to the first.
+fn client_of(node: i32) -> usize {
+    usize::try_from(node - 1).expect("nodes count from 1")
 }
 /// Has the launcher do something with a node.
 fn tell(kafka: &RealKafka, verb: &str, node: i32) {
@@ -146,7 +162,7 @@ pub(crate) fn prepare(pair: &mut Pair) {
             },
         );
     }
-    settle(pair, &[0, 1, 2]);
+    settle(pair);
     ask_all(pair);
 }
 /// Waits until all coordinators have loaded.
@@ -156,10 +172,10 @@ fn ask_all(pair: &mut Pair) {
         IDS.iter().for_each(|id| ask_transaction(pair, node, id));
     }
 }
-/// Waits until these nodes say the same of all topics as those of the other side.
-fn settle(pair: &mut Pair, nodes: &[usize]) {
-    for node in nodes {
-        pair.ask_as(*node, Kind::Settles, 12, |_| MetadataRequest::default().with_topics(None), tidy_metadata);
+/// Waits until all nodes that are up say the same of all topics as those of the other side.
+pub(crate) fn settle(pair: &mut Pair) {
+    for node in pair.up.clone() {
+        pair.ask_as(node, Kind::Settles, 12, |_| MetadataRequest::default().with_topics(None), tidy_metadata);
     }
 }
 fn tidy_metadata(response: &mut MetadataResponse, ids: &mut Ids) {
@@ -177,7 +193,7 @@ fn tidy_metadata(response: &mut MetadataResponse, ids: &mut Ids) {
         topic.partitions.iter_mut().for_each(|partition| partition.isr_nodes.sort_unstable());
     }
 }
-fn partition(chance: &mut Chance) -> i32 {
+pub(crate) fn partition(chance: &mut Chance) -> i32 {
     *chance.pick(&[0, 0, 1, 1, 2, 2, 9])
 }
 
@@ -208,6 +224,8 @@ fn fetch(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::FETCH);
     let version = chance.version(min, max);
     let topic = chance.word(NAMES);
+    // Of the racks of the first two nodes: the leader sends whoever says one to its replica there (KIP-392).
+    let rack = if version >= 11 { chance.word(&["", "", "1", "2", "nowhere"]) } else { "" };
     let partition = FetchPartition {
         partition: partition(chance),
         fetch_offset: *chance.pick(&[0, 0, 1, 2, 1000]),
@@ -222,7 +240,8 @@ fn fetch(pair: &mut Pair, chance: &mut Chance) {
             partitions: vec![partition.clone()],
             ..FetchTopic::default()
         };
-        FetchRequest { max_bytes: 1 << 20, topics: vec![topic], session_epoch: -1, ..FetchRequest::default() }
+        let rack_id = text(rack);
+        FetchRequest { max_bytes: 1 << 20, topics: vec![topic], session_epoch: -1, rack_id, ..FetchRequest::default() }
     };
     pair.ask(Kind::Reads, version, make, |response, ids| {
         response.node_endpoints.iter_mut().for_each(|node| node.port = 1);
@@ -257,7 +276,6 @@ fn delete_records(pair: &mut Pair, chance: &mut Chance) {
     let asked = DeleteRecordsPartition::default()
         .with_partition_index(partition(chance))
         .with_offset(*chance.pick(&[0, 1, 100_000]));
-    // With a follower that is away, Kafka waits for it until the request's time is over.
     let topic = DeleteRecordsTopic::default().with_name(TopicName(text(chance.word(&["single", "missing"]))));
     let request =
         DeleteRecordsRequest::default().with_timeout_ms(5000).with_topics(vec![topic.with_partitions(vec![asked])]);
@@ -377,40 +395,4 @@ fn ask_transaction(pair: &mut Pair, node: usize, id: &str) {
             response.transaction_states.iter_mut().for_each(|state| tidy_state(state, ids));
         },
     );
-}
-
-fn elect(pair: &mut Pair, chance: &mut Chance) {
-    let asked = TopicPartitions::default()
-        .with_topic(TopicName(text(chance.word(NAMES))))
-        .with_partitions(vec![partition(chance)]);
-    let request = ElectLeadersRequest::default()
-        .with_election_type(*chance.pick(&[0, 0, 1]))
-        .with_timeout_ms(5000)
-        .with_topic_partitions(Some(vec![asked]));
-    pair.ask(Kind::Writes, chance.version(1, 2), |_| request.clone(), |_, _| {});
-    let up = pair.up.clone();
-    settle(pair, &up);
-}
-fn reassign(pair: &mut Pair, chance: &mut Chance) {
-    let places: &[Option<&[i32]>] =
-        &[None, Some(&[2, 1, 3]), Some(&[3, 2, 1]), Some(&[1, 2]), Some(&[3, 1]), Some(&[2]), Some(&[1, 9])];
-    let replicas = chance.pick(places).map(|nodes| nodes.iter().map(|node| BrokerId(*node)).collect());
-    let asked = ReassignablePartition::default().with_partition_index(partition(chance)).with_replicas(replicas);
-    let topic =
-        ReassignableTopic::default().with_name(TopicName(text(chance.word(NAMES)))).with_partitions(vec![asked]);
-    let request = AlterPartitionReassignmentsRequest::default()
-        .with_timeout_ms(5000)
-        .with_topics(vec![topic])
-        .with_allow_replication_factor_change(chance.below(3) > 0);
-    pair.ask(Kind::Writes, 1, |_| request.clone(), |_, _| {});
-    // Until new followers are in step, and the old ones gone.
-    pair.ask(Kind::Settles, 0, |_| reassignments(), |_, _| {});
-    let up = pair.up.clone();
-    settle(pair, &up);
-}
-fn reassignments() -> ListPartitionReassignmentsRequest {
-    ListPartitionReassignmentsRequest::default().with_timeout_ms(5000).with_topics(None)
-}
-fn list_reassignments(pair: &mut Pair, _: &mut Chance) {
-    pair.ask(Kind::Settles, 0, |_| reassignments(), |_, _| {});
 }
