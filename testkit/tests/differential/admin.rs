@@ -317,8 +317,9 @@ fn elect(pair: &mut Pair, chance: &mut Chance) {
     let asked = if chance.once_in(4) { None } else { Some(vec![asked]) };
     let request =
         ElectLeadersRequest::default().with_election_type(kind).with_timeout_ms(5000).with_topic_partitions(asked);
+    // A controller that is starting has an answer of a code alone, which version 0 has no field for. Of one node nothing is elected.
     pair.ask(
-        Kind::Writes,
+        Kind::Settles,
         version,
         |_| request.clone(),
         |response, _| response.replica_election_results.sort_by(|one, other| one.topic.0.cmp(&other.topic.0)),

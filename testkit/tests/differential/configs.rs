@@ -196,13 +196,17 @@ fn an_option(chance: &mut Chance, kind: i8, at: i32) -> Option_ {
     let (option, values) = *chance.pick(options(kind));
     (option, if at == 0 || kind == TOPIC { values } else { &values[..1] })
 }
+/// Seldom one that there is not: upon it a Kafka's controller ends, and takes two seconds to be there again.
+fn operation(chance: &mut Chance) -> i8 {
+    if chance.once_in(64) { 9 } else { *chance.pick(&[0, 0, 0, 0, 1, 2, 3]) }
+}
 fn alter_single(pair: &mut Pair, chance: &mut Chance) {
     let (min, max) = pair.versions(ApiKey::INCREMENTAL_ALTER_CONFIGS);
     let version = chance.version(min, max);
     let (kind, name) = resource(chance);
     let changes = (0..*chance.pick(&[1, 1, 1, 2, 0])).map(|at| {
         let (option, values) = an_option(chance, kind, at);
-        let operation = if at == 0 { *chance.pick(&[0, 0, 0, 0, 1, 2, 3, 9]) } else { 0 };
+        let operation = if at == 0 { operation(chance) } else { 0 };
         let value = (operation != 1 && !chance.once_in(12)).then(|| text(chance.word(values)));
         IncrementalConfig::default().with_name(text(option)).with_config_operation(operation).with_value(value)
     });

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// A group of the consumer protocol whose sessions are as short as they may be.
 const BRIEF: &str = "brief";
 pub(crate) const CLASSIC: &str = "brief-classic";
-const SESSION_MS: i32 = 1000;
+const SESSION_MS: i32 = 600;
 const GROUP_RESOURCE: i8 = 32;
 
 pub(crate) fn table() -> Vec<(ApiKey, Step)> {
@@ -56,7 +56,7 @@ fn fall_silent(pair: &mut Pair, chance: &mut Chance) {
     }
     join(pair);
     join(pair);
-    std::thread::sleep(Duration::from_millis(u64::from(SESSION_MS.unsigned_abs()) + 500));
+    std::thread::sleep(Duration::from_millis(u64::from(SESSION_MS.unsigned_abs()) + 200));
     describe_group(pair, BRIEF);
     ask_state(pair, CLASSIC);
     beat(pair, "s1", 1, Some(vec![]));
@@ -75,7 +75,7 @@ fn beat(pair: &mut Pair, name: &str, epoch: i32, owned: Option<Vec<i32>>) {
             .with_group_id(GroupId(text(BRIEF)))
             .with_member_id(text(name))
             .with_member_epoch(epoch)
-            .with_rebalance_timeout_ms(if is_joining { 600 } else { -1 })
+            .with_rebalance_timeout_ms(if is_joining { 300 } else { -1 })
             .with_subscribed_topic_names(topics)
             .with_topic_partitions(Some(owned))
     };
