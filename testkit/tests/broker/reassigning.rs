@@ -1,6 +1,6 @@
 //! Partitions that move to other nodes (KIP-455), by Kafka's rules for terms, order and going back; and who may lead after a node was killed.
 
-use crate::client::Connection;
+use crate::client::{Connection, batch, fetch, values, write};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
 use millstream_protocol::messages::describe_topic_partitions_response::DescribeTopicPartitionsResponsePartition;
@@ -9,6 +9,7 @@ use millstream_protocol::messages::{
     TopicName,
 };
 use millstream_protocol::messages::{StrBytes, describe_topic_partitions_request::TopicRequest};
+use millstream_protocol::record::Stamp;
 use millstream_testkit::{TestCluster, TestClusterBuilder};
 
 const TOPIC: &str = "t";
@@ -145,4 +146,16 @@ async fn every_partition_counts_as_large_as_the_first_when_eligible_leaders_are_
     assert_eq!(reassign_one(&cluster, 1, Some(&[1, 2])), ErrorCode::NONE);
     let eligible = |index: usize| all_described(&cluster)[index].eligible_leader_replicas.clone();
     assert_eq!((eligible(0), eligible(1)), (Some(ids(&[])), Some(ids(&[3]))));
+}
+
+#[tokio::test]
+async fn a_follower_serves_what_it_has_though_nobody_leads() {
+    let cluster = placed(TestCluster::builder(), &[2, 1]).await;
+    write(&mut Connection::to(&cluster, 1), TOPIC, batch(&["a"], &Stamp::plain()));
+    cluster.crash(1);
+    write(&mut Connection::to(&cluster, 1), TOPIC, batch(&["b"], &Stamp::plain()));
+    cluster.crash(2);
+    cluster.restart(1);
+    assert_eq!(told(&cluster).1, -1);
+    assert_eq!(values(&Connection::to(&cluster, 0).call(12, &fetch(TOPIC, 0, 0, 0))), ["a"]);
 }

@@ -90,6 +90,9 @@ const REAL_SETTINGS: &[(&str, &str)] = &[("group.consumer.assignor.offload.enabl
 /// Who says its rack is sent to the replica there.
 const NEAREST: (&str, &str) = ("replica.selector.class", "org.apache.kafka.common.replica.RackAwareReplicaSelector");
 
+/// Who was killed begins with the high watermark that it saved last, and has no other while nobody leads.
+const SAVED_SOON: &str = "replica.high.watermark.checkpoint.interval.ms=50";
+
 /// A real Kafka that the launcher is told these options of.
 fn start_kafka(options: &[String]) -> RealKafka {
     let settings = SETTINGS.iter().chain(REAL_SETTINGS).map(|(key, value)| format!("{key}={value}"));
@@ -158,7 +161,8 @@ fn three_nodes_answer_as_three_of_kafka_do() {
     let seed = number("MILLSTREAM_SEED").unwrap_or(NODES_SEED);
     let (key, selector) = NEAREST;
     let kafka = start_kafka(
-        &["--brokers", "3", "--set", "broker.rack={node}", "--set", &format!("{key}={selector}")].map(str::to_owned),
+        &["--brokers", "3", "--set", "broker.rack={node}", "--set", &format!("{key}={selector}"), "--set", SAVED_SOON]
+            .map(str::to_owned),
     );
     let builder = builder()
         .brokers(3)

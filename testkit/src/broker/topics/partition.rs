@@ -96,7 +96,8 @@ impl Partition {
     pub(crate) fn check_replica(&self, node: NodeId, epoch: i32) -> Result<(), ErrorCode> {
         self.check_hosted(node)?;
         self.check_epoch(epoch)?;
-        let may_serve = self.leader == Some(node) || self.leader.is_some() && self.replicas.contains(&node);
+        // A follower serves what it has though nobody leads; who led last does not.
+        let may_serve = self.leader.is_some() || self.owner != Some(node);
         if may_serve { Ok(()) } else { Err(ErrorCode::NOT_LEADER_OR_FOLLOWER) }
     }
     /// A node without a replica knows no epoch to compare.
