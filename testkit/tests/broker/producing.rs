@@ -66,6 +66,17 @@ async fn what_is_wrong_with_a_batch_is_told() {
     assert_eq!(write(&mut connection, "t", and_a_bit), (0, 0), "a batch cut short is passed over behind a whole one");
     assert_eq!(write(&mut connection, "t", good), (0, 1));
 }
+/// Found beside a real Kafka: what cannot be in a version is seen before what cannot be at all.
+#[tokio::test]
+async fn a_codec_that_is_too_new_is_told_before_a_second_batch() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let zstd = changed(&batch(&["a"], &Stamp::plain()), |bytes| bytes[22] |= 4);
+    let twice = Bytes::from([zstd.as_ref(), zstd.as_ref()].concat());
+    for (version, expected) in [(6, ErrorCode::UNSUPPORTED_COMPRESSION_TYPE), (7, ErrorCode::INVALID_RECORD)] {
+        let response = Connection::to(&cluster, 0).call(version, &produce("t", 0, twice.clone(), None));
+        assert_eq!(ErrorCode::new(produced(&response).0), expected);
+    }
+}
 /// A batch of which something was changed before its checksum was made.
 fn changed(batch: &Bytes, change: impl FnOnce(&mut [u8])) -> Bytes {
     let mut bytes = batch.to_vec();

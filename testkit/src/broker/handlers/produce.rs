@@ -126,8 +126,8 @@ fn write(
     }
     let topic = find(broker, call, asked)?;
     let partition = topic.partition(data.index).ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
-    let batch = Batch::parse(&data.records.clone().into_bytes().unwrap_or_default())?;
-    check_codec_known(&batch, call.version)?;
+    let records = data.records.clone().into_bytes().unwrap_or_default();
+    let batch = Batch::parse_if(&records, |batch| check_codec_known(batch, call.version))?;
     if !matches!(request.acks, -1..=1) {
         return Err(ErrorCode::INVALID_REQUIRED_ACKS.into());
     }

@@ -37,14 +37,23 @@ impl Batch {
     /// Reads the one batch that these bytes are to be. Its checksum and records are not looked at. One that is cut short is none, and is
     /// passed over where it follows a whole one.
     pub(crate) fn parse(bytes: &Bytes) -> Result<Self, ErrorCode> {
+        Self::parse_if(bytes, |_| Ok(()))
+    }
+    /// The same, of which more is asked; Kafka looks at that before it looks for a second batch.
+    pub(crate) fn parse_if(
+        bytes: &Bytes,
+        check: impl FnOnce(&Self) -> Result<(), ErrorCode>,
+    ) -> Result<Self, ErrorCode> {
         let mut cut = batches(bytes.clone());
         let stored = cut.next().ok_or(ErrorCode::INVALID_RECORD)?.map_err(|error| code_of(&error))?;
-        let second = cut.next().transpose().map_err(|error| code_of(&error))?;
+        let batch = Self { header: *stored.header(), stored, placed: None };
         // Kafka takes one batch per partition, and only the newest format.
-        if second.is_some() || stored.header().magic != 2 {
+        if batch.magic != 2 {
             return Err(ErrorCode::INVALID_RECORD);
         }
-        Ok(Self { header: *stored.header(), stored, placed: None })
+        check(&batch)?;
+        let second = cut.next().transpose().map_err(|error| code_of(&error))?;
+        second.map_or(Ok(batch), |_| Err(ErrorCode::INVALID_RECORD))
     }
     /// The same under `CreateTime`, with this as the largest time of its records: neither is taken from the producer.
     pub(crate) fn under_create_time(self, max_timestamp: i64) -> Self {
