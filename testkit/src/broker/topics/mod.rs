@@ -37,6 +37,8 @@ pub(crate) struct Topics {
     names: HashMap<Uuid, StrBytes>,
     /// Makes ids differ between clusters.
     seed: u64,
+    /// How many ids were given out, some to topics that then were not made.
+    drafted: u64,
     created: u64,
     /// Of all topics.
     partitions: usize,
@@ -51,6 +53,7 @@ impl Topics {
             by_name: BTreeMap::new(),
             names: HashMap::default(),
             seed,
+            drafted: 0,
             created: 0,
             partitions: 0,
             awaited: 0,
@@ -104,13 +107,14 @@ impl Topics {
         settings: &Settings,
         nodes: &Nodes,
     ) -> Topic {
-        self.created += 1;
-        let id = Uuid::from_u64_pair(self.seed >> 1, (1 << 63) | self.created);
+        self.drafted += 1;
+        let id = Uuid::from_u64_pair(self.seed >> 1, (1 << 63) | self.drafted);
         let name = StrBytes::from_string(name.to_owned());
         let partitions: Vec<Partition> = layout.into_iter().map(|replicas| Partition::new(replicas, nodes)).collect();
         Topic { name, id, partitions, configs, defaults: settings.topic_defaults.clone() }
     }
     pub(crate) fn insert(&mut self, topic: Topic) -> &Topic {
+        self.created += 1;
         self.partitions += topic.partitions.len();
         self.plain_names.insert((plain(&topic.name), topic.name.clone()));
         self.names.insert(topic.id, topic.name.clone());
