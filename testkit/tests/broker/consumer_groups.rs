@@ -1,4 +1,4 @@
-//! Groups of the consumer protocol (KIP-848): states, epochs, reconciliation, static members, expressions, migration.
+//! Groups of the consumer protocol (KIP-848): states, epochs, reconciliation, static members, migration.
 
 use crate::client::{Connection, text};
 use bytes::Bytes;
@@ -21,16 +21,16 @@ use std::time::Duration;
 const HEARTBEAT: i16 = 1;
 
 /// A member, on a connection of its own.
-struct Member {
+pub(crate) struct Member {
     connection: Connection,
     id: &'static str,
     instance: Option<&'static str>,
-    epoch: i32,
+    pub(crate) epoch: i32,
     rebalance_timeout_ms: i32,
     assignment: BTreeMap<Uuid, Vec<i32>>,
 }
 impl Member {
-    fn of(cluster: &TestCluster, id: &'static str) -> Self {
+    pub(crate) fn of(cluster: &TestCluster, id: &'static str) -> Self {
         Self {
             connection: Connection::to(cluster, 0),
             id,
@@ -40,7 +40,7 @@ impl Member {
             assignment: BTreeMap::new(),
         }
     }
-    fn quiet(&self) -> ConsumerGroupHeartbeatRequest {
+    pub(crate) fn quiet(&self) -> ConsumerGroupHeartbeatRequest {
         ConsumerGroupHeartbeatRequest::default()
             .with_group_id(GroupId(text("g")))
             .with_member_id(text(self.id))
@@ -50,7 +50,7 @@ impl Member {
             .with_subscribed_topic_names(None)
             .with_topic_partitions(None)
     }
-    fn send(&mut self, request: &ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse {
+    pub(crate) fn send(&mut self, request: &ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse {
         let response = self.connection.call(HEARTBEAT, request);
         if response.error_code == 0 {
             self.epoch = response.member_epoch;
@@ -71,7 +71,7 @@ impl Member {
         self.send(&request)
     }
     /// Joins with an expression.
-    fn join_matching(&mut self, expression: &'static str) -> ConsumerGroupHeartbeatResponse {
+    pub(crate) fn join_matching(&mut self, expression: &'static str) -> ConsumerGroupHeartbeatResponse {
         let request = self
             .quiet()
             .with_rebalance_timeout_ms(self.rebalance_timeout_ms)
@@ -79,12 +79,12 @@ impl Member {
             .with_topic_partitions(Some(Vec::new()));
         self.send(&request)
     }
-    fn beat(&mut self) -> ConsumerGroupHeartbeatResponse {
+    pub(crate) fn beat(&mut self) -> ConsumerGroupHeartbeatResponse {
         let request = self.quiet();
         self.send(&request)
     }
     /// Says that it owns what it was given, and no more.
-    fn confirm(&mut self) -> ConsumerGroupHeartbeatResponse {
+    pub(crate) fn confirm(&mut self) -> ConsumerGroupHeartbeatResponse {
         let owned = self.assignment.iter().map(|(topic, partitions)| {
             TopicPartitions::default().with_topic_id(*topic).with_partitions(partitions.clone())
         });
@@ -95,17 +95,17 @@ impl Member {
         let request = self.quiet().with_member_epoch(epoch);
         ErrorCode::new(self.connection.call(HEARTBEAT, &request).error_code)
     }
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.assignment.values().map(Vec::len).sum()
     }
     fn partitions(&self) -> Vec<i32> {
         self.assignment.values().flatten().copied().collect()
     }
 }
-fn code(response: &ConsumerGroupHeartbeatResponse) -> ErrorCode {
+pub(crate) fn code(response: &ConsumerGroupHeartbeatResponse) -> ErrorCode {
     ErrorCode::new(response.error_code)
 }
-fn describe(cluster: &TestCluster) -> DescribedGroup {
+pub(crate) fn describe(cluster: &TestCluster) -> DescribedGroup {
     let request = ConsumerGroupDescribeRequest::default().with_group_ids(vec![GroupId(text("g"))]);
     Connection::to(cluster, 0).call(1, &request).groups.remove(0)
 }
@@ -324,70 +324,6 @@ async fn a_topic_that_comes_or_grows_is_shared_out() {
 }
 
 #[tokio::test]
-async fn an_expression_matches_whole_names() {
-    let cluster = TestCluster::builder().topic("ab", 2).topic("abc", 3).topic("xab", 4).start().await;
-    let mut one = Member::of(&cluster, "one");
-    one.join_matching("ab.?");
-    one.beat();
-    assert_eq!(one.count(), 5);
-    assert_eq!(describe(&cluster).members[0].subscribed_topic_regex.as_deref(), Some("ab.?"));
-}
-
-/// Kafka resolves the expressions of a group aside, all at once, and for ten seconds not again.
-#[tokio::test]
-async fn expressions_are_not_resolved_twice_in_ten_seconds() {
-    let cluster = TestCluster::builder().topic("ab", 2).topic("b", 3).start().await;
-    let [mut one, mut other] = ["one", "other"].map(|id| Member::of(&cluster, id));
-    one.join_matching("a.*");
-    one.beat();
-    other.join_matching("b");
-    cluster.create_topic("abc", 4);
-    for member in [&mut one, &mut other] {
-        member.beat();
-    }
-    assert_eq!((one.count(), other.count()), (2, 0), "nothing is resolved yet");
-    cluster.advance_brokers(Duration::from_secs(11));
-    other.beat();
-    for member in [&mut one, &mut other] {
-        member.beat();
-    }
-    assert_eq!((one.count(), other.count()), (6, 3));
-}
-
-#[tokio::test]
-async fn an_expression_that_nobody_has_any_more_is_forgotten_with_what_it_matched() {
-    let cluster = TestCluster::builder().topic("ab", 2).topic("b", 3).start().await;
-    let mut one = Member::of(&cluster, "one");
-    one.join_matching("a.*");
-    one.beat();
-    let epoch = one.epoch;
-    let request = one.quiet().with_subscribed_topic_regex(Some(text("b")));
-    one.send(&request);
-    assert_eq!((one.count(), one.epoch), (0, epoch), "what it is not subscribed to any more goes at once");
-    one.confirm();
-    one.beat();
-    assert_eq!((one.count(), one.epoch), (3, epoch + 1), "there was nothing left that is young");
-}
-
-/// Kafka looks at how members are subscribed only when an epoch begins, and an expression that is yet to be resolved begins none.
-#[tokio::test]
-async fn who_joins_with_an_unresolved_expression_is_taken_to_want_what_the_others_do() {
-    let builder = TestCluster::builder().topic("ab", 2).topic("b", 4).config("group.consumer.assignors", "range");
-    let cluster = builder.start().await;
-    let [mut one, mut other] = ["one", "other"].map(|id| Member::of(&cluster, id));
-    one.join_matching("ab");
-    one.beat();
-    // An epoch without a target.
-    let request = one.quiet().with_subscribed_topic_regex(Some(text("b")));
-    one.send(&request);
-    one.confirm();
-    other.join_matching("nothing.*");
-    let members = describe(&cluster).members;
-    let targets = members.iter().map(|member| member.target_assignment.topic_partitions.len());
-    assert_eq!((targets.collect::<Vec<_>>(), other.count()), (vec![1, 1], 0));
-}
-
-#[tokio::test]
 async fn those_that_are_let_go_together_end_one_epoch() {
     use millstream_protocol::messages::leave_group_request::MemberIdentity;
     let cluster = cluster().await;
@@ -412,15 +348,6 @@ async fn an_empty_group_keeps_its_protocol_when_it_does_not_know_who_joins() {
     let mut old = Classic { id: "stranger".to_owned(), ..Classic::of(&cluster) };
     assert_eq!(ErrorCode::new(old.join(&[]).error_code), ErrorCode::UNKNOWN_MEMBER_ID);
     assert_eq!(state(&cluster), "Empty");
-}
-
-/// A group was founded before its first member was looked at, and was left there, empty, when that was refused.
-#[tokio::test]
-async fn a_join_that_is_refused_founds_no_group() {
-    let cluster = cluster().await;
-    assert_eq!(code(&Member::of(&cluster, "one").join_matching("(")), ErrorCode::INVALID_REGULAR_EXPRESSION);
-    let listed = Connection::to(&cluster, 0).call(5, &ListGroupsRequest::default());
-    assert_eq!((describe(&cluster).error_code, listed.groups.len()), (ErrorCode::GROUP_ID_NOT_FOUND.get(), 0));
 }
 
 #[tokio::test]

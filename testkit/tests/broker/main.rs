@@ -10,6 +10,7 @@ mod cluster;
 mod consumer_groups;
 mod coordinator;
 mod crowds;
+mod expressions;
 mod faults;
 mod fetching;
 mod groups;

@@ -192,9 +192,8 @@ impl Broker {
         id: &str,
         act: impl FnOnce(&mut ConsumerGroup, &Context<'_>) -> T,
     ) -> Option<T> {
-        let settings = &self.settings.consumer_groups;
-        let timing = settings.timing(self.configs.groups.get(id));
-        let ctx = Context { now: self.now, topics: &self.topics, settings, timing };
+        let own = self.configs.groups.get(id);
+        let ctx = Context::new(self.now, &self.topics, &self.settings.consumer_groups, own);
         let Body::Consumer(consumer) = &mut self.groups.find_mut(id)?.body else { return None };
         let result = act(consumer, &ctx);
         self.try_downgrade(id);
@@ -202,9 +201,7 @@ impl Broker {
         Some(result)
     }
     fn group_context(&self, id: &str) -> Context<'_> {
-        let settings = &self.settings.consumer_groups;
-        let timing = settings.timing(self.configs.groups.get(id));
-        Context { now: self.now, topics: &self.topics, settings, timing }
+        Context::new(self.now, &self.topics, &self.settings.consumer_groups, self.configs.groups.get(id))
     }
     fn settle_group(&mut self, id: &str) {
         let now = self.now;

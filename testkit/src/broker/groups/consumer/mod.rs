@@ -52,6 +52,17 @@ pub(crate) struct Context<'a> {
     pub(crate) settings: &'a ConsumerSettings,
     pub(crate) timing: Timing,
 }
+impl<'a> Context<'a> {
+    /// Of a group with these options of its own.
+    pub(crate) fn new(
+        now: Timestamp,
+        topics: &'a Topics,
+        settings: &'a ConsumerSettings,
+        own: Option<&BTreeMap<String, String>>,
+    ) -> Self {
+        Self { now, topics, settings, timing: settings.timing(own) }
+    }
+}
 
 /// Where a group stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
