@@ -34,7 +34,7 @@ impl Log {
             let is_in_reach = batch.last_offset() < bound;
             kept.extend(if is_in_reach { self.clean(&mut pass, batch) } else { Some(batch) });
         }
-        self.batches = kept;
+        self.batches = kept.into();
         self.clean_end = bound;
     }
     fn newest(&self, bound: i64) -> BTreeMap<Bytes, i64> {

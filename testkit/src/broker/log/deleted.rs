@@ -17,7 +17,7 @@ impl Log {
     /// The batch that has the newest time, of equals the first; a marker has a time, too. It may lie before the log's start.
     pub(crate) fn newest_batch(&self) -> Option<&Batch> {
         let deleted = self.deleted.iter().map(|deleted| &deleted.newest);
-        deleted.chain(&self.batches).reduce(newer)
+        deleted.chain(self.batches.iter()).reduce(newer)
     }
     /// Takes a batch for deleted that was the first.
     pub(super) fn bury(&mut self, batch: Batch) {

@@ -2,6 +2,7 @@
 //! followers are, and so where its high watermark lies, it is told.
 
 pub(crate) mod batch;
+mod batches;
 pub(crate) mod cleaning;
 mod compaction;
 mod deleted;
@@ -14,11 +15,11 @@ mod slice;
 pub(crate) use slice::Slice;
 
 use batch::{Batch, Marker};
+use batches::Batches;
 use deleted::Deleted;
 use epochs::Epochs;
 use millstream_protocol::ErrorCode;
 use producers::{Aborted, Checked, Producers};
-use std::collections::VecDeque;
 
 /// How far a reader may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub(crate) struct Appended {
 /// The log.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    batches: VecDeque<Batch>,
+    batches: Batches,
     deleted: Option<Deleted>,
     start: i64,
     end: i64,
@@ -126,9 +127,7 @@ impl Log {
     /// Spoils the batch that holds an offset; says whether there is one.
     pub(crate) fn spoil(&mut self, offset: i64) -> bool {
         let index = self.batches.partition_point(|batch| batch.last_offset() < offset);
-        let Some(batch) = self.batches.get_mut(index) else { return false };
-        *batch = batch.spoilt();
-        true
+        self.batches.replace(index, Batch::spoilt)
     }
     pub(crate) fn start(&self) -> i64 {
         self.start
@@ -220,7 +219,7 @@ impl Log {
     }
     /// About how many bytes of memory it takes.
     pub(crate) fn weight(&self) -> usize {
-        self.batches.iter().map(Batch::weight).sum::<usize>() + self.deleted_weight() + self.producers.weight()
+        self.batches.weight() + self.deleted_weight() + self.producers.weight()
     }
     /// Of all segments, what was deleted of them included.
     pub(crate) fn size_bytes(&self) -> usize {
