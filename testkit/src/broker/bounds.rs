@@ -66,6 +66,19 @@ impl Tally {
     }
 }
 
+/// Who wants to be remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comer {
+    New,
+    /// A member or a producer that goes on: it may go beyond what is for those who are new, as it cannot work otherwise.
+    Known,
+}
+impl Comer {
+    pub(crate) fn who(goes_on: bool) -> Self {
+        if goes_on { Self::Known } else { Self::New }
+    }
+}
+
 /// What a coordinator writes down about a group or a transaction goes beyond what producers may write.
 const fn with_margin(bound: usize) -> usize {
     bound.saturating_add(bound / 8)
@@ -110,10 +123,13 @@ impl Broker {
         self.records_kept.try_add(bytes, bound)
     }
     /// Whether a request that makes the cluster remember something may do so.
-    pub(crate) fn has_state_room(&mut self, api: ApiKey, call: &Call, bytes: usize) -> bool {
-        let written = bytes;
+    pub(crate) fn has_state_room(&mut self, api: ApiKey, call: &Call, bytes: usize, comer: Comer) -> bool {
         let bytes = bytes.saturating_mul(TIMES).saturating_add(EACH);
         let Bounds { state_bytes, record_bytes, .. } = self.settings.bounds;
+        let state_bytes = match comer {
+            Comer::New => state_bytes,
+            Comer::Known => with_margin(state_bytes),
+        };
         let remembers = self.state_kept.try_add(bytes, state_bytes) || self.count_state(bytes, state_bytes);
         if !remembers {
             if self.state_kept.is_news() {
@@ -128,7 +144,7 @@ impl Broker {
         }
         // What coordinators write down are records, too.
         let bound = with_margin(record_bytes);
-        let has_room = self.has_record_room(written, bound);
+        let has_room = self.has_record_room(bytes, bound);
         if !has_room && self.records_kept.is_news() {
             let (client, reason) = (&call.client_id, self.record_bytes_reason(bound));
             tracing::warn!("{api} of client `{client}` is refused, as it would be written down. {reason}");

@@ -13,11 +13,12 @@ use millstream_protocol::messages::incremental_alter_configs_request::{AlterConf
 use millstream_protocol::messages::join_group_request::JoinGroupRequestProtocol;
 use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
+use millstream_protocol::messages::sync_group_request::SyncGroupRequestAssignment;
 use millstream_protocol::messages::{
     AlterClientQuotasRequest, AlterUserScramCredentialsRequest, ConsumerGroupHeartbeatRequest, CreateAclsRequest,
     CreatePartitionsRequest, CreateTopicsRequest, DeleteGroupsRequest, DeleteTopicsRequest, FetchRequest, GroupId,
     IncrementalAlterConfigsRequest, InitProducerIdRequest, JoinGroupRequest, MetadataRequest, OffsetCommitRequest,
-    TopicName, TransactionalId,
+    SyncGroupRequest, TopicName, TransactionalId,
 };
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
@@ -148,6 +149,44 @@ async fn members_of_classic_groups_have_a_bound_in_all() {
     assert_bounded(refused, ErrorCode::GROUP_MAX_SIZE_REACHED);
 }
 
+// Whoever had to join again, since somebody else did, was turned away as if it were new: the group lost its members one by one.
+#[tokio::test]
+async fn members_that_are_known_go_on_when_nobody_new_is_let_in() {
+    let cluster = small().config("group.initial.rebalance.delay.ms", "0").start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let joined = connection.call(3, &join("first", &long(0)));
+    let beat = |topic: &str, epoch: i32| {
+        ConsumerGroupHeartbeatRequest::default()
+            .with_group_id(GroupId(text("consumers")))
+            .with_member_id(text("m"))
+            .with_member_epoch(epoch)
+            .with_rebalance_timeout_ms(1000)
+            .with_topic_partitions(Some(Vec::new()))
+            .with_subscribed_topic_names(Some(vec![TopicName(text(topic))]))
+    };
+    assert_eq!(connection.call(1, &beat(&long(0), 0)).error_code, 0);
+    assert_bounded(
+        until_refused(|number| connection.call(3, &join(&format!("g{number}"), &long(0))).error_code),
+        ErrorCode::GROUP_MAX_SIZE_REACHED,
+    );
+    let again = connection.call(3, &join("first", &long(1)).with_member_id(joined.member_id.clone()));
+    assert_eq!(again.error_code, 0);
+    let assignment = SyncGroupRequestAssignment::default().with_member_id(joined.member_id.clone());
+    let sync = SyncGroupRequest::default()
+        .with_group_id(GroupId(text("first")))
+        .with_member_id(joined.member_id.clone())
+        .with_generation_id(again.generation_id)
+        .with_assignments(vec![assignment.with_assignment(Bytes::from(long(2)))]);
+    assert_eq!(connection.call(3, &sync).error_code, 0);
+    assert_eq!(connection.call(1, &beat(&long(1), 0)).error_code, 0);
+    // What is kept for them has a bound of its own.
+    let refused = until_refused(|number| {
+        let larger = "x".repeat(4000 * number);
+        connection.call(3, &join("first", &larger).with_member_id(joined.member_id.clone())).error_code
+    });
+    assert_eq!(refused.0, ErrorCode::GROUP_MAX_SIZE_REACHED);
+}
+
 #[tokio::test]
 async fn ids_that_are_given_out_and_never_used_have_a_bound() {
     let cluster = small().start().await;
@@ -192,6 +231,16 @@ async fn what_coordinators_write_down_counts_as_records() {
     let mut connection = Connection::to(&cluster, 0);
     let refused = until_refused(|number| commit(&mut connection, "g", &long(number)));
     assert_bounded(refused, ErrorCode::INVALID_COMMIT_OFFSET_SIZE);
+}
+
+// Who took over a transactional id again and again wrote a record each time, and nothing counted them until the cleaner came.
+#[tokio::test]
+async fn takeovers_are_refused_when_there_is_no_room_to_write_them_down() {
+    let cluster = TestCluster::builder().config("millstream.max.record.bytes", "20000").start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let request = InitProducerIdRequest::default().with_transaction_timeout_ms(60_000);
+    let request = request.with_transactional_id(Some(TransactionalId(text("x"))));
+    assert_bounded(until_refused(|_| connection.call(4, &request).error_code), ErrorCode::POLICY_VIOLATION);
 }
 
 #[tokio::test]

@@ -123,6 +123,20 @@ impl Group {
             Body::Consumer(_) => names.contains(topic),
         }
     }
+    /// Whether somebody is in it, by id or by the name that is always the same.
+    pub(crate) fn has_member(&self, member_id: &str, instance_id: Option<&str>) -> bool {
+        match &self.body {
+            Body::Classic(group) => {
+                group.members.contains_key(member_id.as_bytes())
+                    || instance_id.is_some_and(|id| group.find_static(id).is_some())
+            }
+            Body::Consumer(group) => {
+                let mut instances = group.members.values().map(|member| member.instance_id.as_deref());
+                group.members.contains_key(member_id.as_bytes())
+                    || instance_id.is_some() && instances.any(|id| id == instance_id)
+            }
+        }
+    }
     /// About how many bytes it takes; what was last written of it takes about as much again.
     pub(crate) fn weight(&self) -> usize {
         let members = match &self.body {

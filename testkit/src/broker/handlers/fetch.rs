@@ -5,6 +5,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::fetching::plan::{IDS_SINCE, Plan, Want, refused};
 use crate::broker::fetching::sessions::Memory;
@@ -72,7 +73,11 @@ impl Handler for Fetch {
 fn memory(broker: &mut Broker, call: &Call, request: &FetchRequest) -> Memory {
     let names: usize = request.topics.iter().map(|topic| topic.partitions.len()).sum();
     let remembers = names > 0 && request.session_epoch >= 0;
-    if remembers && !broker.has_state_room(ApiKey::FETCH, call, names * NAMED) { Memory::Full } else { Memory::Free }
+    if remembers && !broker.has_state_room(ApiKey::FETCH, call, names * NAMED, Comer::New) {
+        Memory::Full
+    } else {
+        Memory::Free
+    }
 }
 /// About how many bytes it takes to name a partition.
 const NAMED: usize = 64;

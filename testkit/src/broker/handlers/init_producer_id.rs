@@ -7,7 +7,7 @@ use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::transactions::transaction::Identity;
 use millstream_protocol::ErrorCode;
-use millstream_protocol::messages::{InitProducerIdRequest, InitProducerIdResponse, ProducerId, TransactionalId};
+use millstream_protocol::messages::{InitProducerIdRequest, InitProducerIdResponse, ProducerId};
 use std::time::Duration;
 
 pub(super) struct InitProducerId;
@@ -25,10 +25,12 @@ impl Handler for InitProducerId {
             Err(code) => Self::refuse(&request, code),
         })
     }
-    fn when_full(broker: &Broker, request: &InitProducerIdRequest) -> Option<ErrorCode> {
-        // Who begins anew is remembered already.
-        let is_new = |id: &TransactionalId| broker.transactions.find(&id.0).is_none();
-        request.transactional_id.as_ref().filter(|id| is_new(id)).map(|_| ErrorCode::POLICY_VIOLATION)
+    fn when_full(_: &Broker, request: &InitProducerIdRequest) -> Option<ErrorCode> {
+        request.transactional_id.as_ref().map(|_| ErrorCode::POLICY_VIOLATION)
+    }
+    /// Who begins anew is remembered already, and is written down once more.
+    fn goes_on(broker: &Broker, request: &InitProducerIdRequest) -> bool {
+        request.transactional_id.as_ref().is_some_and(|id| broker.transactions.find(&id.0).is_some())
     }
     fn refuse(_: &InitProducerIdRequest, code: ErrorCode) -> InitProducerIdResponse {
         InitProducerIdResponse::default()

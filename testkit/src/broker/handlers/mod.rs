@@ -64,6 +64,7 @@ pub(super) use describe_topic_partitions::page_refusal;
 #[cfg(test)]
 use super::authorizer::Need;
 use super::authorizer::{Guard, Rights, Verdict};
+use super::bounds::Comer;
 use super::call::{Answer, Call, Closing, Outcome};
 use super::faults::Judged;
 use super::groups::Group;
@@ -95,6 +96,10 @@ pub(super) trait Handler {
     /// remembers no more than before.
     fn when_full(_broker: &Broker, _request: &Self::Request) -> Option<ErrorCode> {
         None
+    }
+    /// Whether it only goes on with what is remembered already: its share is kept for it when nobody new is let in.
+    fn goes_on(_broker: &Broker, _request: &Self::Request) -> bool {
+        false
     }
     /// Takes out of a refusal what a version has no place for.
     fn fit(_: &mut <Self::Request as Request>::Response, _version: i16) {}
@@ -241,7 +246,7 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
         return Some(encode::<H::Request>(call, &response));
     }
     if let Some(code) = H::when_full(broker, &request)
-        && !broker.has_state_room(H::Request::KEY, call, kept.len())
+        && !broker.has_state_room(H::Request::KEY, call, kept.len(), Comer::who(H::goes_on(broker, &request)))
     {
         let mut response = H::refuse(&request, code);
         H::fit(&mut response, call.version);

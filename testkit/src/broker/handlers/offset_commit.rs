@@ -35,6 +35,10 @@ impl Handler for OffsetCommit {
     fn when_full(_: &Broker, _: &OffsetCommitRequest) -> Option<ErrorCode> {
         Some(ErrorCode::INVALID_COMMIT_OFFSET_SIZE)
     }
+    fn goes_on(broker: &Broker, request: &OffsetCommitRequest) -> bool {
+        let group = broker.groups.find(&request.group_id.0);
+        group.is_some_and(|group| group.has_member(&request.member_id, request.group_instance_id.as_deref()))
+    }
     fn refuse(request: &OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse {
         answer(request, || code)
     }
