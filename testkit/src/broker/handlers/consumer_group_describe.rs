@@ -2,8 +2,9 @@
 //!
 //! Versions 0 to 1. Left out: nothing.
 
+use super::Handler;
 use super::describe_groups::OPERATIONS;
-use super::{Handler, repeats_groups_too_often};
+use super::told::tells_too_much_of_groups;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::Group;
@@ -33,7 +34,7 @@ impl Handler for ConsumerGroupDescribe {
         if !broker.features.has_consumer_groups() {
             return Answer::Reply(Self::refuse(&request, ErrorCode::UNSUPPORTED_VERSION));
         }
-        if repeats_groups_too_often(broker, request.group_ids.iter()) {
+        if tells_too_much_of_groups(broker, request.group_ids.iter()) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
         let operations = if request.include_authorized_operations { OPERATIONS } else { i32::MIN };

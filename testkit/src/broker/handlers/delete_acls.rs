@@ -2,8 +2,9 @@
 //!
 //! Versions 1 to 3. Left out: nothing.
 
+use super::Handler;
 use super::create_acls::{NO_AUTHORIZER, unreadable};
-use super::{Handler, MOST_REPEATS};
+use super::told::MOST_REPEATS;
 use crate::broker::Broker;
 use crate::broker::authorizer::catalog::{ANY, MATCH};
 use crate::broker::authorizer::{Acl, Filter, Operation, PatternType, Permission, ResourceType};

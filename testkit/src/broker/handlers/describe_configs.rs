@@ -2,9 +2,11 @@
 //!
 //! Versions 1 to 4. Left out: Kafka's sentences of documentation; there is one that refers to them.
 
+use super::Handler;
 use super::create_topics::Refusal;
-use super::{Handler, repeats_too_often};
+use super::told::tells_too_much;
 use crate::broker::Broker;
+use crate::broker::bounds::values_weight;
 use crate::broker::call::{Answer, Call};
 use crate::broker::configs::options::{self, ConfigOption};
 use crate::broker::configs::{Kind, Values, client_metrics, loggers};
@@ -29,6 +31,9 @@ const FROM_LOGGER: i8 = 6;
 const FROM_CLIENT_METRICS: i8 = 7;
 const FROM_GROUP: i8 = 8;
 
+/// What there is to tell of a resource of which nothing is set.
+const PLAIN: usize = 4 << 10;
+
 pub(super) struct DescribeConfigs;
 
 impl Handler for DescribeConfigs {
@@ -37,7 +42,9 @@ impl Handler for DescribeConfigs {
         if request.resources.iter().any(|asked| Kind::numbered(asked.resource_type).is_none()) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
-        if repeats_too_often(request.resources.iter().map(|asked| (asked.resource_type, &asked.resource_name))) {
+        let asked = request.resources.iter().map(|asked| (asked.resource_type, &asked.resource_name));
+        let inherited = inherited_weight(broker);
+        if tells_too_much(asked, |(kind, name)| weight(broker, inherited, (*kind, name.as_str()))) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
         let described = |asked: &DescribeConfigsResource| match find(broker, call, asked) {
@@ -119,6 +126,23 @@ fn refused(asked: &DescribeConfigsResource, code: ErrorCode, reason: String) -> 
 /// The options that are asked for; none stands for all.
 fn names(asked: &DescribeConfigsResource) -> BTreeSet<&str> {
     asked.configuration_keys.iter().flatten().map(StrBytes::as_str).collect()
+}
+/// About how many bytes there are to tell of what was set for brokers, which topics inherit.
+fn inherited_weight(broker: &Broker) -> usize {
+    let of_nodes = broker.configs.brokers.values().chain([&broker.configs.cluster]);
+    of_nodes.map(values_weight).sum()
+}
+/// The same of a resource.
+fn weight(broker: &Broker, inherited: usize, (kind, name): (i8, &str)) -> usize {
+    let own = match Kind::numbered(kind) {
+        Some(Kind::Topic) => broker.topics.find(name).map(|topic| values_weight(&topic.configs) + inherited),
+        Some(Kind::Broker) => Some(inherited),
+        Some(Kind::Group) => broker.configs.groups.get(name).map(values_weight),
+        Some(Kind::ClientMetrics) => broker.configs.client_metrics.get(name).map(values_weight),
+        Some(Kind::Logger) | None => None,
+    };
+    // As a value and as a synonym.
+    PLAIN + 2 * own.unwrap_or_default()
 }
 fn find(broker: &Broker, call: &Call, asked: &DescribeConfigsResource) -> Result<Vec<Row>, Refusal> {
     let name = asked.resource_name.as_str();

@@ -2,7 +2,8 @@
 //!
 //! Versions 0 to 6. Left out: nothing.
 
-use super::{Handler, repeats_groups_too_often};
+use super::Handler;
+use super::told::tells_too_much_of_groups;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::classic::member::Member;
@@ -21,7 +22,7 @@ pub(super) struct DescribeGroups;
 impl Handler for DescribeGroups {
     type Request = DescribeGroupsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: DescribeGroupsRequest) -> Answer<DescribeGroupsResponse> {
-        if repeats_groups_too_often(broker, request.groups.iter()) {
+        if tells_too_much_of_groups(broker, request.groups.iter()) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
         let operations = if request.include_authorized_operations { OPERATIONS } else { i32::MIN };

@@ -2,7 +2,8 @@
 //!
 //! Version 0. Left out: nothing.
 
-use super::{Handler, repeats_too_often};
+use super::Handler;
+use super::told::weighs_too_much;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::log::producers::Producer;
@@ -23,10 +24,7 @@ impl Handler for DescribeProducers {
         call: &Call,
         request: DescribeProducersRequest,
     ) -> Answer<DescribeProducersResponse> {
-        let asked = request.topics.iter();
-        if repeats_too_often(
-            asked.flat_map(|topic| topic.partition_indexes.iter().map(move |index| (&topic.name, index))),
-        ) {
+        if weighs_too_much(request.topics.iter().flat_map(|asked| weights(broker, asked))) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
         Answer::Reply(answer(&request, |topic, index| match find(broker, call, topic, index) {
@@ -42,6 +40,12 @@ impl Handler for DescribeProducers {
     }
 }
 
+/// Of each partition that is asked for, what is known of its producers.
+fn weights<'b>(broker: &'b Broker, asked: &'b TopicRequest) -> impl Iterator<Item = usize> + 'b {
+    let topic = broker.topics.find(&asked.name.0);
+    let partitions = asked.partition_indexes.iter().filter_map(move |index| topic?.partition(*index));
+    partitions.map(|partition| partition.log.producers.weight())
+}
 fn find(broker: &Broker, call: &Call, topic: &str, index: i32) -> Result<Vec<ProducerState>, Refusal> {
     let unknown = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
     // Kafka has a sentence for an unknown topic alone.

@@ -2,7 +2,8 @@
 //!
 //! Version 0. Left out: nothing.
 
-use super::{Handler, repeats_too_often};
+use super::Handler;
+use super::told::tells_too_much;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::PartitionKey;
@@ -23,7 +24,9 @@ impl Handler for DescribeTransactions {
         call: &Call,
         request: DescribeTransactionsRequest,
     ) -> Answer<DescribeTransactionsResponse> {
-        if repeats_too_often(request.transactional_ids.iter()) {
+        if tells_too_much(&request.transactional_ids, |id| {
+            broker.transactions.find(&id.0).map_or(0, Transaction::weight)
+        }) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
         let states = request.transactional_ids.iter().map(|id| {

@@ -54,6 +54,7 @@ mod push_telemetry;
 mod sasl_authenticate;
 mod sasl_handshake;
 mod sync_group;
+mod told;
 mod txn_offset_commit;
 mod unregister_broker;
 mod update_features;
@@ -67,12 +68,11 @@ use super::authorizer::{Guard, Rights, Verdict};
 use super::bounds::Comer;
 use super::call::{Answer, Call, Closing, Outcome};
 use super::faults::Judged;
-use super::groups::Group;
 use super::{Broker, encode};
 use bytes::Bytes;
 use millstream_protocol::api::{self, VersionRange};
 use millstream_protocol::frame::{self, Decoder, Frame, Limits};
-use millstream_protocol::messages::{GroupId, Request};
+use millstream_protocol::messages::Request;
 use millstream_protocol::{ApiKey, ErrorCode};
 use std::collections::BTreeMap;
 
@@ -295,27 +295,6 @@ fn counted_by<'r, T, K: Ord + 'r>(asked: &'r [T], key: impl Fn(&'r T) -> &'r K) 
     asked.iter().for_each(|each| *counts.entry(key(each)).or_default() += 1);
     asked.iter().filter_map(|each| Some((each, counts.remove(key(each))?))).collect()
 }
-
-/// Whether one thing is asked for so often that its whole answer, told each time, would be what fills the memory: nobody has reason to.
-fn repeats_too_often<K: Ord>(keys: impl Iterator<Item = K>) -> bool {
-    let mut counts: BTreeMap<K, usize> = BTreeMap::new();
-    keys.map(|key| *counts.entry(key).and_modify(|count| *count += 1).or_insert(1)).any(|count| count > MOST_REPEATS)
-}
-/// The same of groups, of which each answer may be as large as all that the cluster remembers.
-fn repeats_groups_too_often<'r>(broker: &Broker, ids: impl Iterator<Item = &'r GroupId>) -> bool {
-    let mut counts: BTreeMap<&GroupId, usize> = BTreeMap::new();
-    ids.for_each(|id| *counts.entry(id).or_default() += 1);
-    let repeated = counts.iter().filter(|(_, count)| **count > 1);
-    let again = repeated.map(|(id, count)| {
-        let weight = broker.groups.find(&id.0).map_or(0, Group::weight);
-        weight.saturating_mul(count - 1)
-    });
-    again.fold(0, usize::saturating_add) > MOST_REPEATED_BYTES || counts.values().any(|count| *count > MOST_REPEATS)
-}
-/// How many bytes of groups may be told again in one answer.
-const MOST_REPEATED_BYTES: usize = 64 << 20;
-/// How often one thing may be asked for in one request.
-const MOST_REPEATS: usize = 100;
 
 /// The code of a result.
 fn code_of(result: Result<(), ErrorCode>) -> i16 {

@@ -3,7 +3,8 @@
 //!
 //! Versions 1 to 10. Left out: nothing.
 
-use super::{Handler, repeats_groups_too_often};
+use super::Handler;
+use super::told::{tells_too_much_of_groups, weighs_too_much};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::offsets::OffsetKey;
@@ -35,7 +36,8 @@ struct Found {
 impl Handler for OffsetFetch {
     type Request = OffsetFetchRequest;
     fn handle(broker: &mut Broker, call: &Call, request: OffsetFetchRequest) -> Answer<OffsetFetchResponse> {
-        if repeats_groups_too_often(broker, request.groups.iter().map(|asked| &asked.group_id)) {
+        let is_too_much = tells_too_much_of_groups(broker, request.groups.iter().map(|asked| &asked.group_id));
+        if is_too_much || weighs_too_much(weights(broker, &request)) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
         if call.version >= 8 {
@@ -76,6 +78,25 @@ impl Handler for OffsetFetch {
             response.topics.clear();
         }
     }
+}
+
+/// What there is to tell of each position that is asked for by name: with it comes what its client said of it.
+fn weights<'b>(broker: &'b Broker, request: &'b OffsetFetchRequest) -> impl Iterator<Item = usize> + 'b {
+    let of_groups = request.groups.iter().flat_map(|asked| {
+        let topics = asked.topics.iter().flatten();
+        topics.map(|topic| (&asked.group_id, named(broker, topic), &topic.partition_indexes))
+    });
+    let topics = request.topics.iter().flatten();
+    let of_one = topics.map(|topic| (&request.group_id, Some(&topic.name.0), &topic.partition_indexes));
+    of_groups.chain(of_one).flat_map(|(group, name, indexes)| {
+        let group = broker.groups.find(&group.0);
+        let position = move |index| group?.offsets.find(&(name?.clone(), index));
+        indexes.iter().map(move |index| position(*index).map_or(0, |position| position.metadata.len()))
+    })
+}
+/// A topic's name: from version 10 on it is asked for by its id.
+fn named<'b>(broker: &'b Broker, asked: &'b OffsetFetchRequestTopics) -> Option<&'b StrBytes> {
+    if asked.topic_id.is_nil() { Some(&asked.name.0) } else { broker.topics.name_of(asked.topic_id) }
 }
 
 fn find_group(

@@ -34,13 +34,9 @@ impl Transactions {
     pub(crate) fn all(&self) -> impl Iterator<Item = (&StrBytes, &Transaction)> {
         self.by_id.iter()
     }
-    /// About how many bytes they take; what was last written of each takes about as much again.
+    /// About how many bytes they take.
     pub(crate) fn weight(&self) -> usize {
-        let of = |transaction: &Transaction| {
-            let groups = transaction.groups.iter().map(|group| text_weight(group)).sum::<usize>();
-            size_of::<Transaction>() + 2 * (transaction.partitions.len() * size_of::<PartitionKey>() + groups)
-        };
-        self.by_id.iter().map(|(id, transaction)| text_weight(id) + of(transaction)).sum()
+        self.by_id.iter().map(|(id, transaction)| text_weight(id) + transaction.weight()).sum()
     }
     /// Gives out an id that nobody has had.
     pub(crate) fn allocate(&mut self) -> i64 {

@@ -9,6 +9,7 @@
 //! ```
 
 use super::journal::Written;
+use crate::broker::bounds::text_weight;
 use crate::broker::log::batch::Marker;
 use crate::broker::topics::PartitionKey;
 use millstream_protocol::messages::StrBytes;
@@ -110,6 +111,11 @@ impl Transaction {
             edition: Edition::First,
             written: None,
         }
+    }
+    /// About how many bytes it takes; what was last written of it takes about as much again.
+    pub(crate) fn weight(&self) -> usize {
+        let groups = self.groups.iter().map(|group| text_weight(group)).sum::<usize>();
+        size_of::<Self>() + 2 * (self.partitions.len() * size_of::<PartitionKey>() + groups)
     }
     /// When it next has something to do by itself.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
