@@ -1,8 +1,11 @@
 //! Bytes that are no requests, and requests that are unlike others.
 
-use crate::client::{Connection, versions_request};
+use crate::client::{Connection, batch, versions_request, write};
+use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::describe_producers_request::TopicRequest;
 use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
-use millstream_protocol::messages::{MetadataRequest, StrBytes};
+use millstream_protocol::messages::{DescribeProducersRequest, MetadataRequest, StrBytes, TopicName};
+use millstream_protocol::record::Stamp;
 use millstream_testkit::TestCluster;
 
 #[tokio::test]
@@ -57,6 +60,28 @@ async fn thousands_of_short_names_are_served_as_by_kafka() {
     let request = MetadataRequest::default().with_topics(Some(topics)).with_allow_auto_topic_creation(false);
     let response = Connection::to(&cluster, 0).call(4, &request);
     assert_eq!(response.topics.len(), 3528);
+}
+
+// A frame of a hundred megabytes named so many partitions that their answer took gigabytes, each of which the process had to have at once.
+#[tokio::test]
+async fn a_request_of_very_many_small_parts_is_refused_before_it_is_read() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let asked = TopicRequest::default().with_name(TopicName(StrBytes::from_static_str("t")));
+    let asked = asked.with_partition_indexes(vec![1; (4 << 20) + 100]);
+    let request = DescribeProducersRequest::default().with_topics(vec![asked]);
+    let mut connection = Connection::to(&cluster, 0);
+    connection.send(0, &request);
+    assert_eq!(connection.payload(), None);
+    let all = cluster.requests().all();
+    let why = all[0].closed_because().expect("it was closed");
+    assert!(
+        why.starts_with("a request of DescribeProducers has 16777216 bytes at most, and this one has 16777"),
+        "{why}"
+    );
+    // Records may be as many bytes as a frame.
+    let value = "x".repeat(17 << 20);
+    let (code, _) = write(&mut Connection::to(&cluster, 0), "t", batch(&[&value], &Stamp::plain()));
+    assert_eq!(code, ErrorCode::MESSAGE_TOO_LARGE.get());
 }
 
 #[tokio::test]

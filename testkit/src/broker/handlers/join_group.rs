@@ -17,6 +17,7 @@ pub(super) struct JoinGroup;
 
 impl Handler for JoinGroup {
     type Request = JoinGroupRequest;
+    const MOST_BYTES: usize = usize::MAX;
     fn handle(broker: &mut Broker, call: &Call, request: JoinGroupRequest) -> Answer<JoinGroupResponse> {
         if let Err(code) = check(broker, call, &request) {
             return Answer::Reply(in_version(refused_join(code, request.member_id), call.version));

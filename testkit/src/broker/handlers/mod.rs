@@ -84,9 +84,15 @@ const READER: Decoder = {
     Decoder::new(limits)
 };
 
+/// How large a request may be that consists of many things, each of which its answer tells of: a number of four bytes has an answer of dozens,
+/// and takes hundreds in memory meanwhile. All partitions that there may be are asked for by a tenth of it.
+const MOST_OF_MANY: usize = 16 << 20;
+
 /// How the broker serves one API.
 pub(super) trait Handler {
     type Request: Guard;
+    /// How many bytes a request may have; what has records or other bytes of its client's in it may have as many as a frame.
+    const MOST_BYTES: usize = MOST_OF_MANY;
     /// Does what is asked.
     fn handle(broker: &mut Broker, call: &Call, request: Self::Request)
     -> Answer<<Self::Request as Request>::Response>;
@@ -226,9 +232,9 @@ fn not_served(broker: &Broker, api: ApiKey, version: i16) -> Closing {
 
 fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Outcome> {
     let kept = body.clone();
-    let mut request = match READER.request::<H::Request>(call.version, body) {
+    let mut request = match read::<H>(call, body) {
         Ok(request) => request,
-        Err(error) => return Some(Outcome::Close(Closing::refused(error.to_string()))),
+        Err(reason) => return Some(Outcome::Close(Closing::refused(reason))),
     };
     match broker.judge(H::Request::KEY, call, &kept, &request) {
         Judged::Serve => {}
@@ -267,6 +273,16 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
     }
 }
 
+fn read<H: Handler>(call: &Call, body: Bytes) -> Result<H::Request, String> {
+    let (api, bytes, most) = (H::Request::KEY, body.len(), H::MOST_BYTES);
+    if bytes > most {
+        return Err(format!(
+            "a request of {api} has {most} bytes at most, and this one has {bytes}: ask for less at once"
+        ));
+    }
+    READER.request::<H::Request>(call.version, body).map_err(|error| error.to_string())
+}
+
 /// Takes out of a request what its sender may not do, and remembers what its answer has to say of that; the answer when nothing is left.
 fn screen<H: Handler>(
     broker: &mut Broker,
@@ -283,7 +299,7 @@ fn screen<H: Handler>(
 }
 
 fn refuse<H: Handler>(call: &Call, body: Bytes, code: ErrorCode) -> Option<Frame> {
-    let request = READER.request::<H::Request>(call.version, body).ok()?;
+    let request = read::<H>(call, body).ok()?;
     let mut response = H::refuse(&request, code);
     H::fit(&mut response, call.version);
     frame::encode_response::<H::Request>(call.version, call.correlation_id, &response).ok()

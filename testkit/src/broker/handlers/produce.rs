@@ -47,6 +47,7 @@ struct Written {
 
 impl Handler for Produce {
     type Request = ProduceRequest;
+    const MOST_BYTES: usize = usize::MAX;
     fn handle(broker: &mut Broker, call: &Call, request: ProduceRequest) -> Answer<ProduceResponse> {
         if let Some(sentence) = first_flaw(&request) {
             let code = ErrorCode::CORRUPT_MESSAGE;

@@ -16,6 +16,7 @@ pub(super) struct PushTelemetry;
 
 impl Handler for PushTelemetry {
     type Request = PushTelemetryRequest;
+    const MOST_BYTES: usize = usize::MAX;
     fn handle(broker: &mut Broker, call: &Call, request: PushTelemetryRequest) -> Answer<PushTelemetryResponse> {
         let code = check(broker, call, &request).err().unwrap_or(ErrorCode::NONE);
         broker.telemetry.remember(request.client_instance_id, code);

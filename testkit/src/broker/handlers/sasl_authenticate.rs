@@ -14,6 +14,7 @@ pub(super) struct SaslAuthenticate;
 
 impl Handler for SaslAuthenticate {
     type Request = SaslAuthenticateRequest;
+    const MOST_BYTES: usize = usize::MAX;
     fn handle(broker: &mut Broker, call: &Call, request: SaslAuthenticateRequest) -> Answer<SaslAuthenticateResponse> {
         let is_done = broker.security.session(call.connection).identity().is_some();
         if is_done || !broker.security.uses_sasl(call.listener) {

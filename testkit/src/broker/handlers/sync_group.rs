@@ -16,6 +16,7 @@ pub(super) struct SyncGroup;
 
 impl Handler for SyncGroup {
     type Request = SyncGroupRequest;
+    const MOST_BYTES: usize = usize::MAX;
     fn handle(broker: &mut Broker, call: &Call, request: SyncGroupRequest) -> Answer<SyncGroupResponse> {
         let names_protocol = request.protocol_type.is_some() && request.protocol_name.is_some();
         if call.version >= PROTOCOL_SINCE && !names_protocol {
