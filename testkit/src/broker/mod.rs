@@ -43,6 +43,7 @@ pub(crate) use life::{ImpossibleMove, NodeState};
 pub(crate) use log::producers::Aborted;
 pub(crate) use looking::Committed;
 pub(crate) use nodes::{Endpoint, Node, Nodes};
+pub(crate) use pushed::PushedLeader;
 pub(crate) use request_log::{Answered, Exchange, RequestLog};
 pub use security::SecurityProtocol;
 #[cfg(feature = "server")]

@@ -11,6 +11,24 @@ pub(crate) struct PushedLeader {
     pub(crate) leader_epoch: i32,
 }
 
+impl PushedLeader {
+    /// Refuses what no answer can tell.
+    pub(crate) fn check(self) -> Result<(), String> {
+        let (leader, epoch) = (self.leader.get(), self.leader_epoch);
+        if leader < -1 {
+            return Err(format!(
+                "no answer can tell of a leader {leader}: brokers count from 0, and -1 tells that nobody leads"
+            ));
+        }
+        if epoch < -1 {
+            return Err(format!(
+                "no answer can tell of a leader epoch {epoch}: they count from 0, and -1 tells that it is not known"
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// All that is still to be told, by topic and partition.
 #[derive(Debug, Default)]
 pub(crate) struct PushedLeaders {

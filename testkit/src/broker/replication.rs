@@ -81,6 +81,16 @@ impl Broker {
     pub(crate) fn set_replica_start(&mut self, topic: &str, partition: i32, replica: NodeId, start: i64) -> bool {
         self.change_replica(topic, partition, |partition, _| partition.set_start(replica, start))
     }
+    /// Refuses an offset that is none of a partition's leader: a replica has what its leader has, and no more.
+    pub(crate) fn check_offset(&self, topic: &str, partition: i32, offset: i64) -> Result<(), String> {
+        let partition_state = self.topics.find(topic).and_then(|topic| topic.partition(partition));
+        match partition_state.map(|partition| partition.log.end()) {
+            Some(end) if !(0..=end).contains(&offset) => Err(format!(
+                "the leader's log of {topic}-{partition} ends at {end}; name an offset of 0 to {end}, not {offset}"
+            )),
+            _ => Ok(()),
+        }
+    }
     /// Does something to a partition, lets it go on from there, and says what the change said; no where there is no such partition.
     pub(crate) fn change_replica(
         &mut self,

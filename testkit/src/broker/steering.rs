@@ -2,7 +2,7 @@
 
 use super::Broker;
 use super::call::{Closing, Outcome, Peer};
-use super::life::{ImpossibleMove, Move};
+use super::life::{ImpossibleMove, Move, NodeState};
 use super::nodes::Node;
 use super::pushed::PushedLeader;
 use super::timers::TimerKey;
@@ -114,18 +114,16 @@ impl Broker {
         self.nodes.set_coordinator(key, node)
     }
     /// Lets the next Metadata answer that names a partition tell this leader of it; says whether there is such a partition.
-    pub(crate) fn push_leader_answer(
-        &mut self,
-        topic: &str,
-        partition: i32,
-        leader: NodeId,
-        leader_epoch: i32,
-    ) -> bool {
+    pub(crate) fn push_leader_answer(&mut self, topic: &str, partition: i32, told: PushedLeader) -> bool {
         let Some(topic) = self.topics.find(topic).filter(|topic| topic.partition(partition).is_some()) else {
             return false;
         };
-        self.pushed_leaders.push((topic.name.clone(), partition), PushedLeader { leader, leader_epoch });
+        self.pushed_leaders.push((topic.name.clone(), partition), told);
         true
+    }
+    /// The state of a node; one that nobody knows is removed.
+    pub(crate) fn node_state(&self, node: NodeId) -> NodeState {
+        self.nodes.state(node)
     }
     pub(crate) fn has_node(&self, node: NodeId) -> bool {
         self.nodes.has_met(node)

@@ -1,7 +1,7 @@
 //! Faults of requests: rules and plans, and what became of them.
 
 use super::{AnyRequest, FaultRule, TestCluster};
-use crate::broker::Rule;
+use crate::broker::{NodeState, Rule};
 use crate::faults::{FaultPlan, FaultPlanError, FaultState};
 use millstream_protocol::messages::Request;
 use millstream_protocol::{ApiKey, NodeId};
@@ -26,10 +26,21 @@ impl TestCluster {
     /// When the plan cannot be: see [`FaultPlan::check`]; or when the cluster has no such node.
     pub fn add_faults(&self, plan: FaultPlan) -> Result<u64, FaultPlanError> {
         plan.check()?;
-        if let Some(node) = plan.node.filter(|node| !self.shared.look(|broker| broker.has_node(NodeId::new(*node)))) {
-            return Err(FaultPlanError(format!("the cluster has no node {node}: no request would ever meet the plan")));
+        if let Some(node) = plan.node {
+            self.check_met_at(NodeId::new(node))?;
         }
         Ok(self.with_broker(|broker| broker.faults_mut().add(Rule::from(plan))))
+    }
+    fn check_met_at(&self, node: NodeId) -> Result<(), FaultPlanError> {
+        let (is_known, state) = self.shared.look(|broker| (broker.has_node(node), broker.node_state(node)));
+        let why = match state {
+            NodeState::Removed if is_known => {
+                format!("node {node} was removed from the cluster, and a restart alone brings it back")
+            }
+            NodeState::Removed => format!("the cluster has no node {node}"),
+            _ => return Ok(()),
+        };
+        Err(FaultPlanError(format!("{why}: no request would ever meet the plan")))
     }
     /// All rules and plans since the last clearing, oldest first, also those that are used up.
     #[must_use]

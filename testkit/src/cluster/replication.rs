@@ -30,7 +30,7 @@ impl TestCluster {
     ///
     /// # Panics
     ///
-    /// When the broker has no replica of the partition.
+    /// When the broker has no replica of the partition, or its leader has nothing up to there.
     pub fn advance_follower(
         &self,
         partition: impl Into<TopicPartition>,
@@ -39,6 +39,8 @@ impl TestCluster {
     ) {
         let (partition, node, until) = (partition.into(), node.into(), until.into());
         let (topic, index) = (partition.topic.as_str(), partition.partition.get());
+        let is_of_log = self.shared.look(|broker| broker.check_offset(topic, index, until.get()));
+        is_of_log.unwrap_or_else(|reason| panic!("{reason}"));
         let is_there = self.with_broker(|broker| broker.advance_replica(topic, index, node, until.get()));
         assert!(is_there, "node {node} has no replica of {partition}");
     }
@@ -47,7 +49,7 @@ impl TestCluster {
     ///
     /// # Panics
     ///
-    /// When it has no replica of the partition.
+    /// When it has no replica of the partition, or the leader's log ends below.
     pub fn set_follower_start(
         &self,
         partition: impl Into<TopicPartition>,
@@ -56,6 +58,8 @@ impl TestCluster {
     ) {
         let (partition, node, start) = (partition.into(), node.into(), start.into());
         let (topic, index) = (partition.topic.as_str(), partition.partition.get());
+        let is_of_log = self.shared.look(|broker| broker.check_offset(topic, index, start.get()));
+        is_of_log.unwrap_or_else(|reason| panic!("{reason}"));
         let is_there = self.with_broker(|broker| broker.set_replica_start(topic, index, node, start.get()));
         assert!(is_there, "node {node} has no replica of {partition}");
     }

@@ -2,7 +2,7 @@
 
 use super::TestCluster;
 use super::listening::why;
-use crate::broker::ImpossibleMove;
+use crate::broker::{ImpossibleMove, PushedLeader};
 use millstream_protocol::{NodeId, Offset, TopicPartition};
 
 impl TestCluster {
@@ -92,7 +92,7 @@ impl TestCluster {
     ///
     /// # Panics
     ///
-    /// When there is no such partition.
+    /// When there is no such partition, or no broker could have such an id (−1: nobody leads) or such an epoch (−1: it is not known).
     pub fn push_leader_answer(
         &self,
         partition: impl Into<TopicPartition>,
@@ -101,7 +101,9 @@ impl TestCluster {
     ) {
         let (partition, leader) = (partition.into(), leader.into());
         let (topic, index) = (partition.topic.as_str(), partition.partition.get());
-        let done = self.with_broker(|broker| broker.push_leader_answer(topic, index, leader, leader_epoch));
+        let told = PushedLeader { leader, leader_epoch };
+        told.check().unwrap_or_else(|reason| panic!("{reason}"));
+        let done = self.with_broker(|broker| broker.push_leader_answer(topic, index, told));
         assert!(done, "there is no {partition}");
     }
     /// Begins a new leader epoch under the same leader.

@@ -1,5 +1,6 @@
 //! Answers that no Kafka would send: what a client must survive with an error, and without reserving memory for what is not there.
 
+use millstream_protocol::ApiKey;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -50,6 +51,14 @@ impl Malformation {
         Self::BadChecksum,
         Self::Noise,
     ];
+    /// The APIs whose answers can be made so; none where all can.
+    pub(crate) fn apis(self) -> Option<&'static [ApiKey]> {
+        match self {
+            Self::DuplicatePartitions => Some(&[ApiKey::METADATA, ApiKey::PRODUCE, ApiKey::FETCH]),
+            Self::Bomb | Self::BadChecksum => Some(&[ApiKey::FETCH]),
+            _ => None,
+        }
+    }
 }
 impl fmt::Display for Malformation {
     /// What an answer does, as in "ends in the middle".

@@ -1,6 +1,6 @@
 //! Faults as data: for which requests, and what becomes of one after the other.
 
-use super::{Effect, LONGEST_DELAY, api, millis};
+use super::{Effect, LONGEST_DELAY, Malformation, api, millis};
 use crate::broker::{APIS_OF_GROUPS, served};
 use millstream_protocol::{ApiKey, ErrorCode};
 use serde::{Deserialize, Serialize};
@@ -182,12 +182,24 @@ impl FaultPlan {
             }
             Effect::Error(_) => Ok(()),
             _ if self.partition.is_some() => refused("one partition of a request can only fail with an error code"),
+            Effect::Malform(how) if how.apis().is_some_and(|apis| !self.is_of(apis)) => {
+                let apis = how.apis().unwrap_or_default().iter().map(|api| api.name());
+                let apis = apis.collect::<Vec<_>>().join(" or ");
+                Err(FaultPlanError(format!("only an answer to {apis} can be such that it {how}: name one as `api`")))
+            }
+            Effect::Malform(Malformation::TruncatedTags) if self.api.is_some_and(has_no_tags) => {
+                refused("no version of this API has tagged fields; name another `api`, or another malformation")
+            }
             Effect::CorruptRecords if !self.is_of(&[ApiKey::FETCH]) => {
                 refused("only answers to Fetch carry records; name it as `api`")
             }
             _ => Ok(()),
         }
     }
+}
+
+fn has_no_tags(api: ApiKey) -> bool {
+    served(api).is_none_or(|versions| !millstream_protocol::api::is_flexible(api, versions.max()))
 }
 
 /// What has become of a fault so far.
@@ -219,7 +231,7 @@ mod tests {
                 [
                     FaultStep::error(ErrorCode::NOT_COORDINATOR).rtt(Duration::from_millis(7)).times(3),
                     FaultStep::new(Effect::Delay(Duration::from_millis(5))).always(),
-                    FaultStep::new(Effect::Malform(super::super::Malformation::HugeCount)),
+                    FaultStep::new(Effect::Malform(Malformation::HugeCount)),
                 ],
             )
         };
@@ -240,6 +252,15 @@ mod tests {
         assert_eq!(reason(silent), "one partition of a request can only fail with an error code");
         let corrupt = FaultPlan::new(ApiKey::PRODUCE, [Effect::CorruptRecords.into()]);
         assert!(reason(corrupt).starts_with("only answers to Fetch carry records"));
+        let malformed = |api, how| FaultPlan::new(api, [Effect::Malform(how).into()]);
+        let twice = malformed(ApiKey::HEARTBEAT, Malformation::DuplicatePartitions);
+        let only = "only an answer to Metadata or Produce or Fetch can be such that it tells of each partition twice";
+        assert_eq!(reason(twice), format!("{only}: name one as `api`"));
+        assert!(reason(malformed(ApiKey::METADATA, Malformation::Bomb)).starts_with("only an answer to Fetch"));
+        let of_all = FaultPlan { api: None, ..malformed(ApiKey::FETCH, Malformation::BadChecksum) };
+        assert!(reason(of_all).starts_with("only an answer to Fetch"));
+        let tags = malformed(ApiKey::SASL_HANDSHAKE, Malformation::TruncatedTags);
+        assert!(reason(tags).starts_with("no version of this API has tagged fields"));
         let none = FaultPlan::new(ApiKey::FETCH, [FaultStep::error(ErrorCode::NONE)]);
         assert!(reason(none).starts_with("NONE (0) is no error"));
         let late = FaultPlan::new(ApiKey::FETCH, [FaultStep::new(Effect::Pass).rtt(Duration::MAX)]);

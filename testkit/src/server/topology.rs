@@ -6,7 +6,7 @@ use super::bodies::{
 };
 use super::route::{Asked, Route};
 use crate::TestCluster;
-use crate::broker::ReplicaState;
+use crate::broker::{PushedLeader, ReplicaState};
 use hyper::Method;
 use millstream_protocol::NodeId;
 
@@ -93,8 +93,9 @@ fn bump_leader_epoch(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 fn push_leader_answer(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let LeaderAnswer { topic, partition, node, leader_epoch } = asked.body()?;
     check_partition(asked, &topic, partition)?;
-    let leader = NodeId::new(node);
-    let pushed = asked.cluster.with_broker(|broker| broker.push_leader_answer(&topic, partition, leader, leader_epoch));
+    let told = PushedLeader { leader: NodeId::new(node), leader_epoch };
+    told.check().map_err(Refusal::bad)?;
+    let pushed = asked.cluster.with_broker(|broker| broker.push_leader_answer(&topic, partition, told));
     done(pushed, || format!("{topic}-{partition} is gone"))
 }
 fn elect_unclean(asked: &Asked<'_>) -> Result<Answer, Refusal> {
@@ -122,6 +123,7 @@ fn advance_follower(asked: &Asked<'_>) -> Result<Answer, Refusal> {
         let why = format!("broker {node} is not held at {topic}-{partition}, so that it has all there is");
         return Err(Refusal::conflict(format!("{why}; POST /topology/follower/hold first")));
     }
+    check_offset(asked, &topic, partition, offset)?;
     asked.cluster.with_broker(|broker| broker.advance_replica(&topic, partition, id, offset));
     Ok(Answer::Nothing)
 }
@@ -130,8 +132,13 @@ fn start_follower(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     check_partition(asked, &topic, partition)?;
     let id = known(asked, node)?;
     follower(asked, &topic, partition, id)?;
+    check_offset(asked, &topic, partition, offset)?;
     asked.cluster.with_broker(|broker| broker.set_replica_start(&topic, partition, id, offset));
     Ok(Answer::Nothing)
+}
+/// Refuses an offset that no replica can have, since the leader's log ends below it.
+fn check_offset(asked: &Asked<'_>, topic: &str, partition: i32, offset: i64) -> Result<(), Refusal> {
+    asked.cluster.look(|broker| broker.check_offset(topic, partition, offset)).map_err(Refusal::bad)
 }
 /// A replica that follows.
 fn follower(asked: &Asked<'_>, topic: &str, partition: i32, node: NodeId) -> Result<ReplicaState, Refusal> {

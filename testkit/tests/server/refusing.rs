@@ -145,9 +145,35 @@ async fn moves_to_who_cannot_are_refused() {
     ]);
     controlled.json("POST", "/topology/follower/hold", Some(&whom(other)));
     controlled.json("POST", "/topology/follower/advance", Some(&at(other)));
+    let beyond = json!({"topic": "orders", "partition": 0, "node": other, "offset": i64::MAX});
+    let ends = "400 the leader's log of orders-0 ends at 0; name an offset of 0 to 0, not 9223372036854775807";
+    controlled.refuses(&[
+        ("POST", "/topology/follower/start", beyond.clone(), ends),
+        ("POST", "/topology/follower/advance", beyond, ends),
+    ]);
+    let leader_answer = |node: i32, epoch: i32| {
+        let body = json!({"topic": "orders", "partition": 0, "node": node, "leader_epoch": epoch});
+        ("POST", "/topology/leader-answer", body)
+    };
+    let ((method, path, leader), (_, _, epoch)) = (leader_answer(-99, 1), leader_answer(1, -5));
+    controlled.refuses(&[
+        (method, path, leader, "400 no answer can tell of a leader -99: brokers count from 0, and -1 tells"),
+        (method, path, epoch, "400 no answer can tell of a leader epoch -5: they count from 0, and -1 tells"),
+    ]);
+    let (_, _, nobody) = leader_answer(-1, -1);
+    controlled.json(method, path, Some(&nobody));
     controlled.json("POST", "/brokers/2/crash", None);
     controlled.refuses(&[
         ("POST", "/topology/controller", json!({"node": 2}), "409 broker 2 is down; POST"),
         ("POST", "/topology/coordinator", json!({"id": "g", "node": 2}), "409 broker 2 is down; POST"),
     ]);
+    controlled.json("DELETE", "/brokers/2", None);
+    let plan = json!({"node": 2, "steps": [{"do": "disconnect"}]});
+    let removed = "400 node 2 was removed from the cluster, and a restart alone brings it back: no request would ever";
+    controlled.refuses(&[("POST", "/faults", plan.clone(), removed)]);
+    controlled.json("POST", "/brokers/2/restart", None);
+    controlled.json("POST", "/faults", Some(&plan));
+    // A broker that stands still is a broker that can be taken away, as one whose process is killed.
+    controlled.json("POST", "/brokers/2/pause", None);
+    controlled.json("DELETE", "/brokers/2", None);
 }
