@@ -1,5 +1,6 @@
 //! Room for connections: how many a cluster takes at a time, and what becomes of a listener that the system gives none any more.
 
+use super::listening::lacks_files;
 use millstream_protocol::NodeId;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,13 +103,10 @@ impl Trouble {
     }
 }
 fn advice(error: &io::Error) -> &'static str {
-    /// `EMFILE` and `ENFILE`: the same numbers on all Unixes.
-    const NO_FILES: [i32; 2] = [24, 23];
-    match error.raw_os_error() {
-        Some(code) if NO_FILES.contains(&code) => {
-            "the client waits until another connection ends; `ulimit -n` raises how many files a process may have open"
-        }
-        _ => "it tries again",
+    if lacks_files(error) {
+        "the client waits until another connection ends; `ulimit -n` raises how many files a process may have open"
+    } else {
+        "it tries again"
     }
 }
 

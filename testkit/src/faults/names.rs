@@ -26,7 +26,7 @@ pub fn code_named(text: &str) -> Option<ErrorCode> {
 
 /// A name or a number.
 #[derive(serde::Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "neither a name nor a number")]
 enum NameOrNumber {
     Name(String),
     Number(i16),

@@ -5,6 +5,7 @@ use super::bodies::{
     Advance, ControllerMove, CoordinatorMove, Follower, FollowerAt, LeaderAnswer, LeaderMove, NewTerm, NewTopic, Spoil,
     Versions,
 };
+use super::words::in_words;
 use crate::LinkConditions;
 use crate::faults::FaultPlan;
 use serde::de::DeserializeOwned;
@@ -29,7 +30,7 @@ pub(super) fn read<B: Body>(bytes: &[u8]) -> Result<B, Refusal> {
     B::deserialize(&value).map_err(|error| {
         let reason = error.to_string();
         let field = culprit::<B>(&value, &reason).map(|field| format!("`{field}`: ")).unwrap_or_default();
-        wrong(format!("{field}{reason}"))
+        wrong(format!("{field}{}", in_words(&reason)))
     })
 }
 /// The field without which something else would be wrong, or nothing.
@@ -95,6 +96,11 @@ mod tests {
     fn the_field_that_is_wrong_is_named() {
         let wrong = refused::<NewTopic>(r#"{"name": "orders", "partitions": "two"}"#);
         assert!(wrong.starts_with("the body cannot be read: `partitions`: invalid type: string \"two\""), "{wrong}");
+        assert!(wrong.contains(", expected a whole number, 0 or more; as in {"), "{wrong}");
+        let scope = refused::<FaultPlan>(r#"{"api": "Fetch", "partition": "t-0", "steps": []}"#);
+        assert!(scope.contains("expected an object"), "{scope}");
+        let api = refused::<FaultPlan>(r#"{"api": true, "steps": []}"#);
+        assert!(api.starts_with("the body cannot be read: `api`: neither a name nor a number"), "{api}");
         let unknown = refused::<NewTopic>(r#"{"name": "orders", "partition": 2}"#);
         assert!(unknown.starts_with("the body cannot be read: `partition`: unknown field"), "{unknown}");
         let missing = refused::<NewTopic>("{}");

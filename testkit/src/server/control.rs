@@ -176,3 +176,25 @@ fn response(result: Result<Answer, Refusal>) -> Response<Full<Bytes>> {
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    // The clock leaps when nobody has anything to do.
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_come_is_waited_for_ten_seconds() {
+        let cluster = TestCluster::builder().try_start().expect("loopback has a free port");
+        let server = ControlServer::start(Arc::new(cluster), 0).await.expect("loopback has a free port");
+        let mut client = TcpStream::connect(server.address).await.expect("it listens");
+        let begun = Instant::now();
+        let half = "POST /topics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 100\r\n\r\n{";
+        client.write_all(half.as_bytes()).await.expect("it takes the request");
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.expect("it answers and hangs up");
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+        assert!(answer.ends_with("{\"error\":\"the body did not come within 10 s\"}\n"), "{answer}");
+        assert!(begun.elapsed() >= BODY_WITHIN, "{:?}", begun.elapsed());
+    }
+}

@@ -1,22 +1,31 @@
 //! Who may ask the control port: programs of this machine, and no web page.
 //!
-//! A browser lets any page send requests to loopback: by a form or a script, which it marks with the page's `Origin`, or by a name of the
-//! page's own that suddenly means 127.0.0.1 (DNS rebinding), which stands in `Host`. Neither is a loopback's then.
+//! A browser lets any page send requests to loopback: by a form or a script, which it marks with the page's `Origin`; by an image or a link,
+//! which it marks with `Sec-Fetch-Site` alone; or by a name of the page's own that suddenly means 127.0.0.1 (DNS rebinding), which stands in
+//! `Host`. None of them is a loopback's then. What stands there twice may mean one thing here and another elsewhere.
 
 use super::answer::Refusal;
-use hyper::header::{HOST, HeaderName, ORIGIN};
+use hyper::header::{HOST, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{StatusCode, Uri};
 use std::net::IpAddr;
 
+/// Where a request comes from, as browsers say it: of the same site, of another, or by the user's hand.
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
+
 /// Refuses what a web page from elsewhere may have sent.
 pub(super) fn check(head: &Parts) -> Result<(), Refusal> {
-    if let Some(origin) = header(head, &ORIGIN)
-        && !origin.parse::<Uri>().is_ok_and(|origin| origin.host().is_some_and(is_loopback))
-    {
-        return Err(refusal(&format!("a web page of `{origin}` sent it (its header Origin says so)")));
+    let (host, origin, site) = (once(head, HOST.as_str())?, once(head, ORIGIN.as_str())?, once(head, SEC_FETCH_SITE)?);
+    match origin {
+        Some(origin) if !origin.parse::<Uri>().is_ok_and(|origin| origin.host().is_some_and(is_loopback)) => {
+            return Err(refusal(&format!("a web page of `{origin}` sent it (its header Origin says so)")));
+        }
+        None if site.as_deref() == Some("cross-site") => {
+            return Err(refusal("a web page of elsewhere sent it (its header Sec-Fetch-Site says so)"));
+        }
+        _ => {}
     }
-    let named = head.uri.authority().map(|authority| authority.as_str().to_owned()).or_else(|| header(head, &HOST));
+    let named = head.uri.authority().map(|authority| authority.as_str().to_owned()).or(host);
     match named {
         Some(host) if !is_loopback(without_port(&host)) => {
             Err(refusal(&format!("it is for the host `{host}` (its header Host says so), which is not this one")))
@@ -29,9 +38,14 @@ fn refusal(why: &str) -> Refusal {
     let rule = "this port serves programs of its own machine alone; send it to 127.0.0.1, localhost or [::1], without an Origin of elsewhere";
     Refusal::new(StatusCode::FORBIDDEN, format!("{why}: {rule}"))
 }
-/// What is no text is the name of nothing here.
-fn header(head: &Parts, name: &HeaderName) -> Option<String> {
-    head.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+/// A header that stands there once or not at all. What is no text is the name of nothing here.
+fn once(head: &Parts, name: &str) -> Result<Option<String>, Refusal> {
+    let mut values = head.headers.get_all(name).iter();
+    let value = values.next().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    match values.next() {
+        Some(_) => Err(Refusal::bad(format!("the request has more than one header `{name}`: send one"))),
+        None => Ok(value),
+    }
 }
 fn without_port(authority: &str) -> &str {
     match authority.rsplit_once(':') {
@@ -72,5 +86,25 @@ mod tests {
             assert!(!asked("127.0.0.1:8080", Some(&format!("https://{host}"))), "{host}");
         }
         assert!(!asked("127.0.0.1:8080", Some("null")));
+    }
+    #[test]
+    fn a_page_of_elsewhere_may_not_even_look() {
+        let status = |headers: &[(&str, &str)]| {
+            let request = hyper::Request::builder().uri("/topics");
+            let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+            let refused = check(&request.body(()).expect("a request").into_parts().0).err();
+            refused.map(|refusal| refusal.status.as_u16())
+        };
+        let host = ("host", "localhost");
+        assert_eq!(status(&[host, ("sec-fetch-site", "cross-site")]), Some(403));
+        for own in ["same-origin", "same-site", "none"] {
+            assert_eq!(status(&[host, ("sec-fetch-site", own)]), None);
+        }
+        // For a browser, localhost and 127.0.0.1 are two sites.
+        let local = ("origin", "http://127.0.0.1:3000");
+        assert_eq!(status(&[host, local, ("sec-fetch-site", "cross-site")]), None);
+        // The first of two was believed, whatever the second said.
+        assert_eq!(status(&[host, ("host", "evil.example")]), Some(400));
+        assert_eq!(status(&[host, local, ("origin", "https://evil.example")]), Some(400));
     }
 }

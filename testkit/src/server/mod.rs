@@ -20,6 +20,7 @@ mod stop;
 mod topics;
 mod topology;
 mod visitors;
+mod words;
 
 pub use arguments::{BrokerArguments, NotStarted, ServeError};
 pub use control::{ControlServer, routes};

@@ -10,8 +10,9 @@ use tokio::net::TcpStream;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::Instant;
 
-/// How long a connection may stand still while others wait.
-const STANDING: Duration = Duration::from_secs(1);
+/// How long a connection may stand still while others wait: long for a program of the same machine. Hundreds that wait may each have it before
+/// somebody with a question is let in.
+const STANDING: Duration = Duration::from_millis(50);
 
 /// The connections that are open. Dropping it ends them.
 #[derive(Debug)]

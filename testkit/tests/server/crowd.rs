@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// ApiVersions 0, correlation id 7, without a client id.
 const ASK: [u8; 14] = [0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 7, 0xff, 0xff];
@@ -129,6 +129,18 @@ fn who_does_not_read_from_the_control_port_hinders_nobody() {
     ask(&mut broker.connect());
     drop(crowd);
     assert_eq!(super::http::ask(&broker.control, "GET", "/topics", None).0, 200);
+}
+
+/// Each that said nothing was waited for a second, and few are served at a time where files are few.
+#[test]
+fn hundreds_that_say_nothing_hold_the_control_port_for_a_moment() {
+    let broker = Broker::with_files(64);
+    let address = broker.control.strip_prefix("http://").expect("a URL of HTTP");
+    let crowd: Vec<TcpStream> = (0..260).map(|_| TcpStream::connect(address).expect("it listens")).collect();
+    let begun = Instant::now();
+    assert_eq!(super::http::ask(&broker.control, "GET", "/topics", None).0, 200);
+    println!("an answer behind {} others after {:?}", crowd.len(), begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
 /// Every connection is a file: those of the brokers' clients left none to whoever wanted to ask the control port what was the matter.
