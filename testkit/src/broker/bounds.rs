@@ -21,16 +21,25 @@ pub(crate) struct Bounds {
     pub(crate) partitions: usize,
     /// Of requests that have come in part, on all connections.
     pub(crate) buffer_bytes: usize,
+    /// Of answers that have not been read, on all connections.
+    pub(crate) unread_bytes: usize,
 }
 impl Bounds {
     pub(crate) const RECORD_BYTES: &'static str = "millstream.max.record.bytes";
     pub(crate) const STATE_BYTES: &'static str = "millstream.max.state.bytes";
     pub(crate) const PARTITIONS: &'static str = "millstream.max.partitions";
     pub(crate) const BUFFER_BYTES: &'static str = "millstream.max.buffer.bytes";
+    pub(crate) const UNREAD_BYTES: &'static str = "millstream.max.unread.bytes";
 }
 impl Default for Bounds {
     fn default() -> Self {
-        Self { record_bytes: 4 << 30, state_bytes: 512 << 20, partitions: 100_000, buffer_bytes: 1 << 30 }
+        Self {
+            record_bytes: 4 << 30,
+            state_bytes: 512 << 20,
+            partitions: 100_000,
+            buffer_bytes: 1 << 30,
+            unread_bytes: 1 << 30,
+        }
     }
 }
 
@@ -93,6 +102,10 @@ impl Broker {
     /// How many bytes of requests that have come in part all connections may hold.
     pub(crate) fn buffer_bytes(&self) -> usize {
         self.settings.bounds.buffer_bytes
+    }
+    /// How many bytes of answers that are not read all connections may hold.
+    pub(crate) fn unread_bytes(&self) -> usize {
+        self.settings.bounds.unread_bytes
     }
     /// Whether so many bytes of records may be appended; if not, what their producer is told.
     pub(crate) fn check_record_room(&mut self, bytes: usize) -> Result<(), Refusal> {

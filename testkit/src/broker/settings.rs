@@ -163,6 +163,7 @@ impl Settings {
             Bounds::RECORD_BYTES => self.bounds.record_bytes = parse(key, value)?,
             Bounds::STATE_BYTES => self.bounds.state_bytes = parse(key, value)?,
             Bounds::BUFFER_BYTES => self.bounds.buffer_bytes = parse(key, value)?,
+            Bounds::UNREAD_BYTES => self.bounds.unread_bytes = within(key, value, 1..=usize::MAX)?,
             Bounds::PARTITIONS => self.bounds.partitions = parse(key, value)?,
             "millstream.auto.create.delay.ms" => {
                 self.auto_create_delay = Duration::from_millis(within(key, value, 0..=MOST_DELAY_MS.unsigned_abs())?);

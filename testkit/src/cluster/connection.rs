@@ -1,7 +1,8 @@
 //! One connection: frames in, replies out, one request at a time, as Kafka mutes a connection while it works for it.
 
 use super::buffers::Held;
-use super::shared::Shared;
+use super::shared::{Delivered, Shared};
+use super::unread::Answer;
 use crate::broker::{Closing, ConnectionId, Fault, ListenerId, Outcome, Peer};
 use crate::network::Client;
 use bytes::{Buf, Bytes};
@@ -76,7 +77,7 @@ impl Drop for Registered<'_> {
 struct Connection<'b, S> {
     stream: S,
     buffer: FrameBuffer,
-    outcomes: mpsc::Receiver<Outcome>,
+    outcomes: mpsc::Receiver<Delivered>,
     client: Client,
     held: Held<'b>,
     from: SocketAddr,
@@ -88,24 +89,13 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
                 if !self.client.is_known() {
                     self.learn_client(&payload);
                 }
+                shared.unread().wait_for_room().await;
                 shared.handle(peer, &payload);
                 drop(payload);
-                match self.outcome().await? {
-                    Outcome::Frame(frame) => self.write(frame).await?,
-                    Outcome::Last(frame, closing) => {
-                        tell_end(peer.node, self.from, &closing);
-                        self.write(frame).await?;
-                        return self.stream.shutdown().await;
-                    }
-                    Outcome::Raw(bytes) => {
-                        self.stream.write_all(&bytes).await?;
-                        self.stream.flush().await?;
-                    }
-                    Outcome::Silence => {}
-                    Outcome::Close(closing) => {
-                        tell_end(peer.node, self.from, &closing);
-                        return self.stream.shutdown().await;
-                    }
+                let delivered = self.delivered().await?;
+                if let Some(closing) = self.hand_out(peer, delivered).await? {
+                    tell_end(peer.node, self.from, &closing);
+                    return self.stream.shutdown().await;
                 }
             }
             self.read().await?;
@@ -123,9 +113,34 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
             self.client.set(header.client_id().unwrap_or_default());
         }
     }
-    async fn write(&mut self, frame: Frame) -> io::Result<()> {
-        self.stream.write_all_buf(&mut Segments::from(frame)).await?;
-        self.stream.flush().await
+    /// Writes what there is to write; says why the connection ends if it does.
+    async fn hand_out(&mut self, peer: &Peer, delivered: Delivered) -> io::Result<Option<Closing>> {
+        let (segments, closing) = match delivered.outcome {
+            Outcome::Frame(frame) => (Segments::from(frame), None),
+            Outcome::Last(frame, closing) => (Segments::from(frame), Some(closing)),
+            Outcome::Raw(bytes) => (Segments::from(bytes), None),
+            Outcome::Silence => return Ok(None),
+            Outcome::Close(closing) => return Ok(Some(closing)),
+        };
+        let written = self.write(segments, delivered.answer.as_ref()).await;
+        if let Err(error) = written.as_ref()
+            && error.kind() == io::ErrorKind::TimedOut
+        {
+            tell_end(peer.node, self.from, &Closing::refused(error.to_string()));
+        }
+        written.map(|()| closing)
+    }
+    async fn write(&mut self, mut segments: Segments, answer: Option<&Answer>) -> io::Result<()> {
+        let Some(answer) = answer else {
+            self.stream.write_all_buf(&mut segments).await?;
+            return self.stream.flush().await;
+        };
+        while segments.has_remaining() {
+            if answer.hurried(self.stream.write_buf(&mut segments)).await? == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+        }
+        answer.hurried(self.stream.flush()).await
     }
     async fn read(&mut self) -> io::Result<()> {
         match self.stream.read_buf(self.buffer.spare()).await? {
@@ -134,12 +149,12 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
         }
     }
     /// Waits for the reply, and notices when the peer hangs up meanwhile.
-    async fn outcome(&mut self) -> io::Result<Outcome> {
+    async fn delivered(&mut self) -> io::Result<Delivered> {
         loop {
             let may_read = self.buffer.buffered() < READ_AHEAD;
             tokio::select! {
                 biased;
-                outcome = self.outcomes.recv() => return outcome.ok_or_else(|| io::ErrorKind::ConnectionAborted.into()),
+                delivered = self.outcomes.recv() => return delivered.ok_or_else(|| io::ErrorKind::ConnectionAborted.into()),
                 read = self.stream.read_buf(self.buffer.spare()), if may_read => if read? == 0 {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 },
@@ -157,6 +172,11 @@ struct Segments {
 impl From<Frame> for Segments {
     fn from(frame: Frame) -> Self {
         Self { len: frame.len(), left: frame.into_segments().into() }
+    }
+}
+impl From<Bytes> for Segments {
+    fn from(bytes: Bytes) -> Self {
+        Self { len: bytes.len(), left: [bytes].into() }
     }
 }
 

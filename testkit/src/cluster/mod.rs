@@ -28,6 +28,7 @@ mod thread;
 #[cfg(feature = "tls")]
 mod tls;
 mod topology;
+mod unread;
 mod version_options;
 
 pub use builder::{StartError, TestClusterBuilder};

@@ -4,6 +4,7 @@ use super::buffers::Buffers;
 use super::clock::{Clock, TooFar};
 use super::panics::Panics;
 use super::room::Room;
+use super::unread::{Answer, Unread};
 use crate::broker::{Broker, ConnectionId, Outcome, Peer};
 use crate::network::Links;
 use bytes::Bytes;
@@ -11,7 +12,7 @@ use millstream_protocol::Timestamp;
 use millstream_protocol::hash::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
@@ -24,6 +25,7 @@ pub(super) struct Shared {
     seeds_given: AtomicU64,
     panics: Panics,
     buffers: Buffers,
+    unread: Arc<Unread>,
     room: Room,
     deadline: watch::Sender<Option<Timestamp>>,
     changes: watch::Sender<()>,
@@ -32,13 +34,22 @@ pub(super) struct Shared {
 #[derive(Debug)]
 struct State {
     broker: Broker,
-    connections: HashMap<ConnectionId, mpsc::Sender<Outcome>>,
+    connections: HashMap<ConnectionId, mpsc::Sender<Delivered>>,
     next_connection: u64,
+}
+
+/// A reply on its way to its connection; while it lives, it counts as what no client has read.
+#[derive(Debug)]
+pub(super) struct Delivered {
+    pub(super) outcome: Outcome,
+    /// None when it is small.
+    pub(super) answer: Option<Answer>,
 }
 
 impl Shared {
     pub(super) fn new(broker: Broker, clock: Clock, links: Links, seed: u64) -> Self {
         let buffers = Buffers::new(broker.buffer_bytes());
+        let unread = Arc::new(Unread::new(broker.unread_bytes()));
         let state = State { broker, connections: HashMap::default(), next_connection: 0 };
         let (deadline, changes) = (watch::Sender::new(None), watch::Sender::new(()));
         Self {
@@ -49,6 +60,7 @@ impl Shared {
             seeds_given: AtomicU64::new(1),
             panics: Panics::default(),
             buffers,
+            unread,
             room: Room::default(),
             deadline,
             changes,
@@ -80,6 +92,9 @@ impl Shared {
     pub(super) fn buffers(&self) -> &Buffers {
         &self.buffers
     }
+    pub(super) fn unread(&self) -> &Unread {
+        &self.unread
+    }
     pub(super) fn panics(&self) -> &Panics {
         &self.panics
     }
@@ -99,7 +114,7 @@ impl Shared {
         Ok(())
     }
     /// Registers a connection. It has one request open at a time, so that its queue holds one reply.
-    pub(super) fn connect(&self) -> (ConnectionId, mpsc::Receiver<Outcome>) {
+    pub(super) fn connect(&self) -> (ConnectionId, mpsc::Receiver<Delivered>) {
         let mut state = self.lock();
         let id = ConnectionId(state.next_connection);
         state.next_connection += 1;
@@ -135,8 +150,9 @@ impl Shared {
         let result = act(&mut state.broker);
         for reply in state.broker.poll_replies() {
             if let Some(connection) = state.connections.get(&reply.connection) {
+                let answer = self.unread.hold(&reply.outcome);
                 // Full or closed only when the connection is going.
-                let _ = connection.try_send(reply.outcome);
+                let _ = connection.try_send(Delivered { outcome: reply.outcome, answer });
             }
         }
         let deadline = state.broker.next_deadline();

@@ -216,7 +216,8 @@ impl<S: Transport> AsyncWrite for Line<S> {
                 return Poll::Pending;
             }
         }
-        let bytes: Vec<u8> = slices.iter().flat_map(|slice| slice.iter().copied()).collect();
+        let room = if this.is_dead { usize::MAX } else { WINDOW - this.to_client.len() };
+        let bytes: Vec<u8> = slices.iter().flat_map(|slice| slice.iter().copied()).take(room).collect();
         let count = bytes.len();
         if !this.is_dead {
             this.to_client.push(now(), bytes.into(), &this.known.conditions, &mut this.chance);

@@ -21,8 +21,12 @@ pub(crate) struct Broker {
 impl Broker {
     /// One that may have this many files open.
     pub(crate) fn with_files(most: usize) -> Self {
+        Self::with_files_and_flags(most, "")
+    }
+    /// The same with more flags.
+    pub(crate) fn with_files_and_flags(most: usize, flags: &str) -> Self {
         let binary = env!("CARGO_BIN_EXE_millstream-broker");
-        let limited = format!("ulimit -n {most}; exec {binary} --with-parent --control-port 0");
+        let limited = format!("ulimit -n {most}; exec {binary} --with-parent --control-port 0 {flags}");
         let piped = Stdio::piped;
         let mut process = Command::new("sh")
             .args(["-c", &limited])
@@ -45,7 +49,7 @@ impl Broker {
         TcpStream::connect(&self.address).expect("it listens")
     }
     /// Kilobytes that it holds now.
-    fn memory_kib(&self) -> usize {
+    pub(crate) fn memory_kib(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("Linux tells");
         let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it tells of memory");
         memory.trim().trim_end_matches(" kB").parse().expect("a number")

@@ -2,6 +2,7 @@
 #![cfg(feature = "server")]
 
 mod acting;
+mod answers;
 mod crowd;
 mod description;
 mod flags;

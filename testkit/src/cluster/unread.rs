@@ -1,0 +1,134 @@
+//! Answers that clients have not read: what all connections hold of them is bounded, as any number of clients may each ask for a large one and
+//! read nothing.
+//!
+//! A connection has one answer at a time, as Kafka mutes a connection until its answer is out. When all hold as much as they may, the next
+//! request waits until some of it is read. Whoever reads nothing meanwhile is not waited for: its connection ends.
+
+use crate::broker::Outcome;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Answers up to this size are not counted: a connection costs as much without one.
+const SMALL: usize = 16 << 10;
+/// For how long others wait for somebody who reads nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The bytes that all connections hold, and how many these may be.
+#[derive(Debug)]
+pub(super) struct Unread {
+    held: watch::Sender<usize>,
+    bound: usize,
+}
+impl Unread {
+    pub(super) fn new(bound: usize) -> Self {
+        Self { held: watch::Sender::new(0), bound }
+    }
+    /// Holds an answer from here on, if it is large.
+    pub(super) fn hold(self: &Arc<Self>, outcome: &Outcome) -> Option<Answer> {
+        let bytes = match outcome {
+            Outcome::Frame(frame) | Outcome::Last(frame, _) => frame.len(),
+            Outcome::Raw(bytes) => bytes.len(),
+            Outcome::Silence | Outcome::Close(_) => 0,
+        };
+        (bytes > SMALL).then(|| self.take(bytes))
+    }
+    /// Waits until another answer may be made.
+    pub(super) async fn wait_for_room(&self) {
+        if self.is_full() {
+            self.until(|held| held < self.bound).await;
+        }
+    }
+    /// Ends when others have waited for so long that who reads nothing is not waited for any more.
+    async fn lose_patience(&self) {
+        loop {
+            self.until(|held| held >= self.bound).await;
+            if tokio::time::timeout(PATIENCE, self.until(|held| held < self.bound)).await.is_err() {
+                return;
+            }
+        }
+    }
+    async fn until(&self, is_so: impl Fn(usize) -> bool + Send) {
+        // The sender is here: it cannot be gone.
+        let _ = self.held.subscribe().wait_for(move |held| is_so(*held)).await;
+    }
+    fn is_full(&self) -> bool {
+        *self.held.borrow() >= self.bound
+    }
+    fn take(self: &Arc<Self>, bytes: usize) -> Answer {
+        self.change(|held| held + bytes);
+        Answer { all: Arc::clone(self), bytes }
+    }
+    /// Whoever waits is woken when there is no room any more, or when there is some again.
+    fn change(&self, to: impl Fn(usize) -> usize) {
+        self.held.send_if_modified(|held| {
+            let was_full = *held >= self.bound;
+            *held = to(*held);
+            was_full != (*held >= self.bound)
+        });
+    }
+}
+
+/// A large answer, held until this is dropped.
+#[derive(Debug)]
+pub(super) struct Answer {
+    all: Arc<Unread>,
+    bytes: usize,
+}
+impl Answer {
+    /// Waits for a step of its way out; an error when others have waited for too long.
+    pub(super) async fn hurried<T>(&self, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+        tokio::select! {
+            biased;
+            done = step => done,
+            () = self.all.lose_patience() => Err(self.too_slow()),
+        }
+    }
+    fn too_slow(&self) -> io::Error {
+        let (held, bound, bytes) = (*self.all.held.borrow(), self.all.bound, self.bytes);
+        io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!(
+                "its client has read nothing of an answer of {bytes} bytes for {PATIENCE:?}, while all connections hold {held} bytes of \
+                 answers that are not read and may hold {bound} (millstream.max.unread.bytes)"
+            ),
+        )
+    }
+}
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.all.change(|held| held - self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::pending;
+    use tokio::time::{Instant, timeout};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_waits_until_answers_are_read() {
+        let all = Arc::new(Unread::new(100));
+        let (one, two) = (all.take(60), all.take(60));
+        assert!(timeout(PATIENCE, all.wait_for_room()).await.is_err());
+        drop(one);
+        all.wait_for_room().await;
+        drop(two);
+        assert_eq!(*all.held.borrow(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_nothing_is_left_alone_until_others_have_waited_for_it() {
+        let all = Arc::new(Unread::new(100));
+        let slow = all.take(60);
+        let never = || pending::<io::Result<()>>();
+        assert!(timeout(100 * PATIENCE, slow.hurried(never())).await.is_err(), "nobody waits");
+        let _other = all.take(60);
+        let begun = Instant::now();
+        let refused = slow.hurried(never()).await.expect_err("others wait").to_string();
+        assert_eq!(begun.elapsed(), PATIENCE);
+        assert!(refused.contains("an answer of 60 bytes for 1s") && refused.contains("hold 120 bytes"), "{refused}");
+    }
+}
