@@ -130,7 +130,7 @@ impl Fetcher {
                 offset: data.diverging_epoch.end_offset,
                 epoch: Some(data.diverging_epoch.epoch).filter(|epoch| *epoch >= 0).map(LeaderEpoch::new),
             };
-            partition.truncated(end, config.reset);
+            self.truncated(id, end);
             self.queue(id, follow_up);
             return 0;
         }
@@ -150,6 +150,23 @@ impl Fetcher {
     }
     /// Notes that a partition has something to take.
     fn queue(&mut self, id: &TopicPartition, follow_up: &mut FetchFollowUp) {
+    /// The leader's log parts from what was read: for the term of the position it ends before it. What lies beyond the position was
+    /// not read, so the position never moves forward (C-10). What was read and waits for the application may be of the log that is lost: it is
+    /// dropped, as after a seek, for an application that got it would be taken to have read what lies at the same offsets now.
+    pub(super) fn truncated(&mut self, id: &TopicPartition, end: Position) {
+        let Some(partition) = self.partitions.get_mut(id) else { return };
+        let (position, checked) = (partition.position, partition.checked_epoch);
+        let end = Position { offset: end.offset.min(position.offset), ..end };
+        tracing::warn!(partition = %id, position = position.offset, end = end.offset, "the log was truncated");
+        if self.config.reset == OffsetReset::None {
+            return partition.halt(FetchProblem::Truncated { end: end.offset });
+        }
+        let place = partition.consumed.filter(|place| place.offset < end.offset).unwrap_or(end);
+        self.restart(id, |partition| {
+            partition.start_at(place);
+            partition.checked_epoch = checked;
+        });
+    }
         if self.partitions.get(id).is_none_or(|partition| partition.items.is_empty()) {
             return;
         }
@@ -210,23 +227,6 @@ impl Partition {
         match reset {
             OffsetReset::None => self.halt(FetchProblem::OutOfRange),
             _ => self.phase = Phase::Resetting(None),
-        }
-    }
-    /// The leader's log parts from what was read: for the term of the position it ends before it. What lies beyond the position was
-    /// not read, so the position never moves forward (C-10).
-    pub(super) fn truncated(&mut self, end: Position, reset: OffsetReset) {
-        let end = Position { offset: end.offset.min(self.position.offset), ..end };
-        tracing::warn!(partition = %self.id, position = self.position.offset, end = end.offset, "the log was truncated");
-        match reset {
-            OffsetReset::None => self.halt(FetchProblem::Truncated { end: end.offset }),
-            _ => {
-                self.phase = Phase::Fetching;
-                self.position = end;
-                // What is buffered was read before; only an empty buffer lets the application's place follow.
-                if self.items.is_empty() {
-                    self.consumed = Some(end);
-                }
-            }
         }
     }
 }

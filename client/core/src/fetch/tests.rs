@@ -458,6 +458,38 @@ fn a_log_that_parts_from_what_was_read_moves_the_position_back() {
         if told {
             assert_eq!(bench.problem().problem, FetchProblem::Truncated { end: 40 });
         } else {
+// C-10: what waited in the buffer was handed out after the position had gone back, and the application's place went on behind it: what lies at
+// these offsets now was then taken for read.
+#[test]
+fn what_waits_of_a_log_that_is_lost_is_not_handed_out() {
+    let mut bench = Bench::at(0);
+    bench.fetch();
+    bench.answer(0, vec![data(0, vec![plain(0, 2), plain(2, 2)])]);
+    bench.fetch();
+    let mut parted = data(0, Vec::new());
+    parted.diverging_epoch = EpochEndOffset { epoch: 5, end_offset: 2, ..Default::default() };
+    bench.answer(0, vec![parted]);
+    assert!(bench.take().is_empty());
+    assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 0, "the application has nothing yet");
+    bench.answer(0, vec![data(0, vec![plain(0, 2), plain(2, 1)])]);
+    assert_eq!(bench.take(), [(vec![0, 2], 3)]);
+}
+
+// C-10: the same of what was taken already and is not yet with the application.
+#[test]
+fn what_was_taken_of_a_log_that_is_lost_does_not_count() {
+    let mut bench = Bench::at(0);
+    bench.fetch();
+    bench.answer(0, vec![data(0, vec![plain(0, 4)])]);
+    let Some(Taken::Fetched(taken)) = bench.fetcher.take(bench.now, |_| true) else { panic!("nothing is taken") };
+    bench.fetch();
+    let mut parted = data(0, Vec::new());
+    parted.diverging_epoch = EpochEndOffset { epoch: 5, end_offset: 2, ..Default::default() };
+    bench.answer(0, vec![parted]);
+    assert!(!bench.fetcher.advance(&taken.partition, taken.generation, taken.next));
+    assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 0);
+}
+
             assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 40);
         }
     }

@@ -132,8 +132,9 @@ impl Fetcher {
         // −1 says that the leader does not know the term: no proof of loss.
         if end.end_offset >= 0 && end.end_offset < asked.position.offset {
             let epoch = Some(end.leader_epoch).filter(|epoch| *epoch >= 0).map(LeaderEpoch::new);
-            partition.truncated(Position { offset: end.end_offset, epoch }, config.reset);
-            if !partition.items.is_empty() && !self.ready.contains(id) {
+            self.truncated(id, Position { offset: end.end_offset, epoch });
+            let waits = self.partitions.get(id).is_some_and(|partition| !partition.items.is_empty());
+            if waits && !self.ready.contains(id) {
                 self.ready.push_back(id.clone());
             }
         }
