@@ -135,6 +135,8 @@ impl Fetcher {
             return 0;
         }
         if data.preferred_read_replica >= 0 {
+            // The leader sends it there again and at once, until the cluster is looked at anew.
+            follow_up.refresh_metadata |= std::mem::take(&mut partition.is_replica_unknown);
             partition.prefer(now, NodeId::new(data.preferred_read_replica));
         }
         let Some(records) = data.records.into_bytes().filter(|records| !records.is_empty()) else {
@@ -148,8 +150,6 @@ impl Fetcher {
         self.queue(id, follow_up);
         bytes
     }
-    /// Notes that a partition has something to take.
-    fn queue(&mut self, id: &TopicPartition, follow_up: &mut FetchFollowUp) {
     /// The leader's log parts from what was read: for the term of the position it ends before it. What lies beyond the position was
     /// not read, so the position never moves forward (C-10). What was read and waits for the application may be of the log that is lost: it is
     /// dropped, as after a seek, for an application that got it would be taken to have read what lies at the same offsets now.
@@ -167,6 +167,8 @@ impl Fetcher {
             partition.checked_epoch = checked;
         });
     }
+    /// Notes that a partition has something to take.
+    fn queue(&mut self, id: &TopicPartition, follow_up: &mut FetchFollowUp) {
         if self.partitions.get(id).is_none_or(|partition| partition.items.is_empty()) {
             return;
         }

@@ -30,6 +30,8 @@ pub(super) struct Partition {
     /// The leader's term that the position was last checked against.
     pub(super) checked_epoch: Option<LeaderEpoch>,
     pub(super) preferred: Option<(NodeId, Instant)>,
+    /// It was told of a replica nearby that the picture of the cluster does not have.
+    pub(super) is_replica_unknown: bool,
     /// Who said that it does not lead this, and in which of the cluster's pictures it was the leader.
     pub(super) denied: Option<(NodeId, u64)>,
     /// The number of the last Fetch that asked for it.
@@ -82,6 +84,7 @@ impl Partition {
             log_start_offset: None,
             checked_epoch: None,
             preferred: None,
+            is_replica_unknown: false,
             denied: None,
             fetched_by: 0,
             goes_back: false,

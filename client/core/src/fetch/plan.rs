@@ -214,6 +214,8 @@ fn fetchable(partition: &Partition, now: Instant, config: &FetchConfig, under_wa
 fn source(partition: &mut Partition, now: Instant, image: &Image) -> Option<(NodeId, Option<LeaderEpoch>)> {
     let (leader, epoch) = image.leader(&partition.id)?;
     let usable = |(node, until): &(NodeId, Instant)| *until > now && image.broker(*node).is_some();
+    let is_unknown = |(node, _): (NodeId, Instant)| image.broker(node).is_none();
+    partition.is_replica_unknown |= partition.preferred.is_some_and(is_unknown);
     partition.preferred = partition.preferred.filter(usable);
     let node = partition.preferred.map_or(leader, |(node, _)| node);
     let is_denied = partition.denied.is_some_and(|(denied, picture)| denied == node && picture >= image.generation);

@@ -427,6 +427,20 @@ fn an_offset_out_of_range_is_looked_up_by_policy_and_an_error_decides_nothing() 
     }
 }
 
+// C-9: a replica that was down when the cluster was looked at last is named by the leader as soon as it is up. The leader was asked again and again
+// for minutes, hundreds of times a second, until something else renewed the picture.
+#[test]
+fn a_replica_that_the_picture_lacks_renews_it() {
+    let mut bench = Bench::at(0);
+    let mut prefer = || {
+        assert_eq!(bench.fetcher.streams_to_fetch(bench.now, &bench.image).len(), 1);
+        bench.fetch();
+        let told = PartitionData { preferred_read_replica: 9, ..data(0, Vec::new()) };
+        bench.answer(0, vec![told]).refresh_metadata
+    };
+    assert_eq!([prefer(), prefer()], [false, true]);
+}
+
 // C-9
 #[test]
 fn a_replica_that_is_silent_or_unknown_gives_way_to_the_leader() {
@@ -444,20 +458,6 @@ fn a_replica_that_is_silent_or_unknown_gives_way_to_the_leader() {
     assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 0, "nobody knows node 9");
 }
 
-// C-10
-#[test]
-fn a_log_that_parts_from_what_was_read_moves_the_position_back() {
-    for (reset, told) in [(OffsetReset::Latest, false), (OffsetReset::None, true)] {
-        let mut bench = Bench::new(|config| config.reset = reset);
-        bench.fetcher.add_at(place(0), Position::after(Offset::new(50), Some(LeaderEpoch::new(4))));
-        bench.fetcher.streams.entry(STREAM).or_default().version = Some(VERSION);
-        assert_eq!(bench.fetch().topics[0].partitions[0].last_fetched_epoch, 4);
-        let mut data = data(0, Vec::new());
-        data.diverging_epoch = EpochEndOffset { epoch: 3, end_offset: 40, ..Default::default() };
-        bench.answer(0, vec![data]);
-        if told {
-            assert_eq!(bench.problem().problem, FetchProblem::Truncated { end: 40 });
-        } else {
 // C-10: what waited in the buffer was handed out after the position had gone back, and the application's place went on behind it: what lies at
 // these offsets now was then taken for read.
 #[test]
@@ -490,6 +490,20 @@ fn what_was_taken_of_a_log_that_is_lost_does_not_count() {
     assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 0);
 }
 
+// C-10
+#[test]
+fn a_log_that_parts_from_what_was_read_moves_the_position_back() {
+    for (reset, told) in [(OffsetReset::Latest, false), (OffsetReset::None, true)] {
+        let mut bench = Bench::new(|config| config.reset = reset);
+        bench.fetcher.add_at(place(0), Position::after(Offset::new(50), Some(LeaderEpoch::new(4))));
+        bench.fetcher.streams.entry(STREAM).or_default().version = Some(VERSION);
+        assert_eq!(bench.fetch().topics[0].partitions[0].last_fetched_epoch, 4);
+        let mut data = data(0, Vec::new());
+        data.diverging_epoch = EpochEndOffset { epoch: 3, end_offset: 40, ..Default::default() };
+        bench.answer(0, vec![data]);
+        if told {
+            assert_eq!(bench.problem().problem, FetchProblem::Truncated { end: 40 });
+        } else {
             assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 40);
         }
     }
