@@ -213,6 +213,22 @@ async fn consumers_are_sent_to_the_replica_in_their_rack() {
     assert_eq!(values(&to(&cluster, near).call(12, &request)), ["x"]);
 }
 
+// A session was told of it once. A consumer that came back to the leader had answers with nothing in them after that, each at once.
+#[tokio::test]
+async fn a_session_is_told_of_the_replica_in_its_rack_with_every_answer() {
+    let selector = "org.apache.kafka.common.replica.RackAwareReplicaSelector";
+    let cluster = three().racks(["a", "b", "c"]).config("replica.selector.class", selector).topic("t", 1).start().await;
+    let (leader, [near, _]) = roles(&cluster);
+    let rack_id = text(["a", "b", "c"][near - 1]);
+    let mut request = FetchRequest { rack_id, session_epoch: 0, ..fetch("t", 0, 0, 0) };
+    let mut connection = to(&cluster, leader);
+    for epoch in 1..=3 {
+        let told = connection.call(12, &request);
+        assert_eq!(told.responses[0].partitions[0].preferred_read_replica, id(near));
+        (request.session_id, request.session_epoch) = (told.session_id, epoch);
+    }
+}
+
 #[tokio::test]
 async fn a_follower_serves_what_it_has() {
     let cluster = three().topic("t", 1).start().await;

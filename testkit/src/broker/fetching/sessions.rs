@@ -177,8 +177,11 @@ impl OpenSession {
             return true;
         };
         let now = Some((data.high_watermark, data.log_start_offset));
-        let is_news =
-            known.told != now || !data.records.is_empty() || data.error_code != 0 || data.diverging_epoch.epoch >= 0;
+        let is_news = known.told != now
+            || !data.records.is_empty()
+            || data.error_code != 0
+            || data.diverging_epoch.epoch >= 0
+            || data.preferred_read_replica >= 0;
         // An error is told again with each answer.
         known.told = now.filter(|_| data.error_code == 0);
         is_news
