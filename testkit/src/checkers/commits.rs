@@ -102,18 +102,18 @@ fn by_events(history: &History, found: &mut Vec<Violation>) {
                 partitions.iter().for_each(|partition| _ = owned.remove(&(client, partition.clone())));
             }
             Event::OffsetCommitted { group, partition, offset } => {
-                let what = format!("{client:?} committed {partition}@{offset} for `{group}` at {at:?}");
+                let what = || format!("{client:?} committed {partition}@{offset} for `{group}` at {at:?}");
                 let before = committed.insert((client, partition.clone()), *offset);
                 if let Some(before) = before.filter(|before| before > offset) {
-                    violate(format!("{what}, after {before}"));
+                    violate(format!("{}, after {before}", what()));
                 }
                 let read = position.get(&(client, partition.clone()));
                 // Nothing read yet: it commits where it began.
                 if let Some(read) = read.filter(|read| *read < offset) {
-                    violate(format!("{what}, having read up to {read}"));
+                    violate(format!("{}, having read up to {read}", what()));
                 }
                 if !owned.contains(&(client, partition.clone())) {
-                    violate(format!("{what}, which is not its own"));
+                    violate(format!("{}, which is not its own", what()));
                 }
             }
             _ => {}

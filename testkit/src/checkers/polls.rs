@@ -14,13 +14,13 @@ pub(super) fn check(facts: &Facts, history: &History, found: &mut Vec<Violation>
             let before = last.insert((client, read.partition.clone()), (read.offset, *transaction));
             let Some((before, other)) = before else { continue };
             let inside = transaction.is_some() && *transaction == other;
-            let what = format!("{client:?} read {}@{} after @{before}", read.partition, read.offset);
+            let what = || format!("{client:?} read {}@{} after @{before}", read.partition, read.offset);
             if read.offset <= before {
                 let name = if inside { "int-nonmonotonic-poll" } else { "nonmonotonic-poll" };
-                found.push(Violation::new(Checker::K6, name, what));
+                found.push(Violation::new(Checker::K6, name, what()));
             } else if let Some(skipped) = skipped(facts, &read.partition, before, read.offset, *read_committed) {
                 let name = if inside { "int-poll-skip" } else { "poll-skip" };
-                found.push(Violation::new(Checker::K6, name, format!("{what}; there is one at @{skipped}")));
+                found.push(Violation::new(Checker::K6, name, format!("{}; there is one at @{skipped}", what())));
             }
         }
     }

@@ -11,14 +11,14 @@ pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
         event.repositioned().iter().for_each(|partition| _ = last.remove(&(client, partition.clone())));
         let Event::Polled { records, read_committed, .. } = event else { continue };
         for read in records {
-            let what = format!("{client:?} got {}@{}", read.partition, read.offset);
+            let what = || format!("{client:?} got {}@{}", read.partition, read.offset);
             let before = last.insert((client, read.partition.clone()), read.offset);
             if let Some(before) = before.filter(|before| *before >= read.offset) {
-                violate(format!("{what} after @{before}"));
+                violate(format!("{} after @{before}", what()));
             }
             let log = history.log.get(&read.partition);
             if *read_committed && log.is_some_and(|log| !log.contains_key(&read.offset)) {
-                violate(format!("{what}, where no committed record is"));
+                violate(format!("{}, where no committed record is", what()));
             }
         }
     }

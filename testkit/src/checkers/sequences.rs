@@ -4,7 +4,7 @@ use super::{Checker, Frame, FrameKind, History, Violation};
 use millstream_protocol::ApiKey;
 use millstream_protocol::messages::{ProduceRequest, RequestKind, ResponseKind};
 use millstream_protocol::record::{BatchHeader, batches};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A producer id, an epoch and a partition.
 type Key = (i64, i16, String);
@@ -58,7 +58,8 @@ fn taken(history: &History) -> Option<BTreeMap<Key, i32>> {
             FrameKind::Response => {
                 let numbers = asked.get_mut(&frame.connection).and_then(VecDeque::pop_front).unwrap_or_default();
                 let taken: &mut BTreeMap<Key, i32> = taken.get_or_insert_default();
-                for (key, sequence) in numbers.into_iter().filter(|(key, _)| is_taken(frame, &key.2)) {
+                let partitions = if numbers.is_empty() { BTreeSet::new() } else { partitions_taken(frame) };
+                for (key, sequence) in numbers.into_iter().filter(|(key, _)| partitions.contains(&key.2)) {
                     let last = taken.entry(key).or_insert(sequence);
                     *last = sequence.max(*last);
                 }
@@ -74,13 +75,14 @@ fn numbers(request: &ProduceRequest) -> Vec<(Key, i32)> {
     };
     headers(request).into_iter().map(number).collect()
 }
-/// Whether an answer says that a partition took its batch.
-fn is_taken(frame: &Frame, partition: &str) -> bool {
-    let Some(ResponseKind::Produce(response)) = frame.response() else { return false };
-    response.responses.iter().any(|topic| {
-        let name = |index: i32| format!("{}{}-{index}", topic.name, topic.topic_id);
-        topic.partition_responses.iter().any(|each| each.error_code == 0 && name(each.index) == partition)
-    })
+/// The partitions that took their batches, by an answer's word.
+fn partitions_taken(frame: &Frame) -> BTreeSet<String> {
+    let Some(ResponseKind::Produce(response)) = frame.response() else { return BTreeSet::new() };
+    let taken = response.responses.iter().flat_map(|topic| {
+        let good = topic.partition_responses.iter().filter(|each| each.error_code == 0);
+        good.map(move |each| format!("{}{}-{}", topic.name, topic.topic_id, each.index))
+    });
+    taken.collect()
 }
 
 /// The first sequence that a partition may have: 0, or where the producer was in a topic that was deleted and made anew meanwhile: Kafka takes
