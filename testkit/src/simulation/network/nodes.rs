@@ -150,6 +150,8 @@ impl Network {
         let others = self.machines.iter().filter(|(id, machine)| **id != node && !machine.is_down).count();
         let Some(machine) = self.machines.get_mut(&node).filter(|machine| !machine.is_down && others > 0) else {
             return false;
+        // What stood still is gone; what starts in its place runs.
+        machine.paused_until = Duration::ZERO;
         };
         machine.is_down = true;
         self.connections_at(node).into_iter().for_each(|id| self.reset(id));
@@ -165,13 +167,13 @@ impl Network {
             self.counts.add(NODE_RESTART);
         }
         let _ = self.broker.restart(node);
+    /// Stops a node, as when its process gets `SIGSTOP`; one that is down has no process to be stopped.
         self.flush(now);
     }
     pub(super) fn pause(&mut self, now: Duration, node: NodeId, lasts: Duration) -> bool {
-        self.machines.get_mut(&node).is_some_and(|machine| {
-            machine.paused_until = machine.paused_until.max(now + lasts);
-            !machine.is_down
-        })
+        let Some(machine) = self.machines.get_mut(&node).filter(|machine| !machine.is_down) else { return false };
+        machine.paused_until = machine.paused_until.max(now + lasts);
+        true
     }
     /// The node forgets its connections, and no word of that gets to the processes.
     pub(super) fn forget_at(&mut self, node: NodeId) -> bool {
@@ -188,5 +190,24 @@ impl Network {
         let ids = self.connections_at(node);
         ids.iter().for_each(|id| self.reset(*id));
         !ids.is_empty()
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::Simulation;
+
+    // A node that crashed while it stood still went on standing still when it had started again, and one that was down was stopped for later.
+    #[test]
+    fn a_node_that_starts_again_runs_whatever_was_stopped_before() {
+        let (simulation, node, secs) = (Simulation::new(1), NodeId::new(1), Duration::from_secs);
+        let network = &mut simulation.world.lock().network;
+        assert!(network.pause(secs(1), node, secs(60)));
+        assert!(network.crash(secs(2), node, secs(5)));
+        assert!(!network.pause(secs(3), node, secs(60)), "nothing is there to be stopped, and to be counted");
+        network.restart(secs(7), node);
+        assert!(network.is_up(node));
+        assert_eq!(network.paused_until(node), Some(Duration::ZERO));
+    }
+}
     }
 }
