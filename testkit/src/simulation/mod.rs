@@ -122,7 +122,7 @@ impl Simulation {
         let mut state = self.world.lock();
         let id = ProcessId(state.next_id());
         let random = Random::new(state.random.next());
-        state.processes.insert(id, Process { host: host.to_owned(), random });
+        state.processes.insert(id, Process { host: host.into(), random });
         drop(state);
         SimulatedProcess { world: Arc::clone(&self.world), id, bootstrap: self.bootstrap_servers() }
     }
@@ -210,7 +210,7 @@ impl Handle {
         let mut state = self.world.lock();
         let id = ProcessId(state.next_id());
         let random = Random::new(state.random.next());
-        state.processes.insert(id, Process { host: host.to_owned(), random });
+        state.processes.insert(id, Process { host: host.into(), random });
         drop(state);
         SimulatedProcess { world: Arc::clone(&self.world), id, bootstrap: self.bootstrap.clone() }
     }

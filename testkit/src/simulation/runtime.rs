@@ -120,11 +120,17 @@ impl Timer for SimTimer {
 impl Future for SimTimer {
     type Output = ();
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.forget();
         let Some(at) = self.at else { return Poll::Pending };
         let mut state = self.world.lock();
         if at <= state.now {
             return Poll::Ready(());
+        }
+        // Tasks look at their timers whenever they are woken; most of these wait already.
+        if self.waiting.is_some_and(|key| state.has_timer(key, cx.waker())) {
+            return Poll::Pending;
+        }
+        if let Some(key) = self.waiting {
+            state.remove_timer(key);
         }
         let key = state.add_timer(at, cx.waker().clone());
         drop(state);

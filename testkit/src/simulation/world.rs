@@ -272,6 +272,10 @@ impl State {
         self.timers.insert(key, waker);
         key
     }
+    /// Whether this wakes the same one when its time has come.
+    pub(crate) fn has_timer(&self, key: (Duration, u64), waker: &Waker) -> bool {
+        self.timers.get(&key).is_some_and(|waiting| waiting.will_wake(waker))
+    }
     pub(crate) fn remove_timer(&mut self, key: (Duration, u64)) {
         self.timers.remove(&key);
     }

@@ -11,7 +11,8 @@ pub(super) enum Event {
     Open(ConnectionId),
     /// The next piece of a pipe is there.
     Arrive(ConnectionId, Direction),
-    Fault(Fault),
+    /// Boxed, since it is large and there are few: all others are moved about with its size.
+    Fault(Box<Fault>),
     /// The broker has asked to be called.
     Broker,
     Restart(NodeId),
@@ -20,34 +21,53 @@ pub(super) enum Event {
     ReleaseMarkers,
 }
 
-/// By time; what is due at the same time happens in the order in which it was added.
+/// By time; what is due at the same time happens in the order in which it was added, and the broker comes last.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     at: BTreeMap<(Duration, u64), Event>,
     added: u64,
     broker_at: Option<Duration>,
 }
+    /// When the broker has asked to be called. One time is enough: when it is, the broker says anew when it is to be called next.
 impl Events {
     pub(super) fn add(&mut self, at: Duration, event: Event) {
         self.added += 1;
-        if matches!(event, Event::Broker) {
-            self.broker_at = Some(at);
-        }
         self.at.insert((at, self.added), event);
     }
-    pub(super) fn next(&self) -> Option<Duration> {
-        self.at.keys().next().map(|(at, _)| *at)
+    /// The broker is to be called then, and not before.
+    pub(super) const fn call_broker(&mut self, at: Option<Duration>) {
+        self.broker_at = at;
     }
-    /// When the broker is called next, at the latest.
-    pub(super) const fn broker_at(&self) -> Option<Duration> {
-        self.broker_at
+    pub(super) fn next(&self) -> Option<Duration> {
+        self.first().into_iter().chain(self.broker_at).min()
     }
     pub(super) fn pop(&mut self, now: Duration) -> Option<Event> {
-        let first = self.at.first_entry().filter(|first| first.key().0 <= now)?;
-        let event = first.remove();
-        if matches!(event, Event::Broker) {
-            self.broker_at = None;
+        if self.first().is_some_and(|at| at <= now && self.broker_at.is_none_or(|broker_at| at <= broker_at)) {
+            return self.at.pop_first().map(|(_, event)| event);
         }
-        Some(event)
+        self.broker_at.take_if(|at| *at <= now).map(|_| Event::Broker)
+    }
+    fn first(&self) -> Option<Duration> {
+        self.at.first_key_value().map(|((at, _), _)| *at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Each time that was earlier than the one before stayed beside it, and when it came, it was asked for again: thousands by the end of a run.
+    #[test]
+    fn the_broker_is_called_once_however_often_it_asked() {
+        let (mut events, ms) = (Events::default(), Duration::from_millis);
+        for at in [30, 20, 10] {
+            events.call_broker(Some(ms(at)));
+        }
+        events.add(ms(10), Event::ReleaseMarkers);
+        assert_eq!(events.next(), Some(ms(10)));
+        assert!(events.pop(ms(9)).is_none());
+        assert!(matches!(events.pop(ms(40)), Some(Event::ReleaseMarkers)));
+        assert!(matches!(events.pop(ms(40)), Some(Event::Broker)));
+        assert!(events.pop(ms(40)).is_none() && events.next().is_none());
     }
 }

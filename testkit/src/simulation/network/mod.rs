@@ -31,6 +31,7 @@ use pipe::{Piece, Pipe};
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -71,7 +72,7 @@ pub(crate) struct Network {
 #[derive(Debug)]
 pub(crate) struct Connection {
     process: ProcessId,
-    host: String,
+    host: Arc<str>,
     node: NodeId,
     pub(crate) phase: Phase,
     pub(crate) opener: Option<Waker>,
@@ -131,7 +132,7 @@ impl Network {
         &mut self,
         now: Duration,
         process: ProcessId,
-        host: String,
+        host: Arc<str>,
         address: SocketAddr,
     ) -> io::Result<ConnectionId> {
         let node = self.machines.keys().copied().find(|node| address_of(*node, PORT) == address);
@@ -164,7 +165,7 @@ impl Network {
     /// Sends something on its way.
     pub(crate) fn send(&mut self, now: Duration, id: ConnectionId, direction: Direction, piece: Piece) {
         let Some(connection) = self.connections.get(&id) else { return };
-        let (host, node) = (connection.host.clone(), connection.node);
+        let (host, node) = (Arc::clone(&connection.host), connection.node);
         let splits = self.conditions.splits(now, &host, node);
         for piece in self.cut(piece, splits) {
             let mut at = now + self.latency(now, &host, node);
@@ -223,12 +224,12 @@ impl Network {
     }
     /// Has a fault happen at a time.
     pub(crate) fn schedule(&mut self, at: Duration, fault: Fault) {
-        self.events.add(at, Event::Fault(fault));
+        self.events.add(at, Event::Fault(Box::new(fault)));
     }
 
     fn handle_open(&mut self, now: Duration, id: ConnectionId) {
         let Some(connection) = self.connections.get(&id) else { return };
-        let (host, node) = (connection.host.as_str(), connection.node);
+        let (host, node) = (&*connection.host, connection.node);
         let there = self.conditions.blocked_until(now, host, node, Direction::ToNode);
         let back = self.conditions.blocked_until(now, host, node, Direction::ToProcess);
         if let Some(until) =

@@ -11,7 +11,7 @@ use crate::simulation::runtime::{EPOCH_MS, timestamp};
 use crate::simulation::trace::Place;
 use bytes::Bytes;
 use millstream_protocol::messages::StrBytes;
-use millstream_protocol::{ApiKey, NodeId, frame};
+use millstream_protocol::{ApiKey, NodeId, Timestamp, frame};
 use std::time::Duration;
 
 /// What a node runs on.
@@ -138,11 +138,9 @@ impl Network {
         self.ask_to_be_called(now);
     }
     fn ask_to_be_called(&mut self, now: Duration) {
-        let Some(at) = self.broker.next_deadline() else { return };
-        let at = Duration::from_millis(u64::try_from(at.as_millis() - EPOCH_MS).unwrap_or(0)).max(now);
-        if self.events.broker_at().is_none_or(|known| at < known) {
-            self.events.add(at, Event::Broker);
-        }
+        let since_beginning = |at: Timestamp| u64::try_from(at.as_millis() - EPOCH_MS).unwrap_or(0);
+        let deadline = self.broker.next_deadline().map(|at| Duration::from_millis(since_beginning(at)).max(now));
+        self.events.call_broker(deadline);
     }
 
     /// Takes a node down, as when its process is killed.
@@ -150,10 +148,10 @@ impl Network {
         let others = self.machines.iter().filter(|(id, machine)| **id != node && !machine.is_down).count();
         let Some(machine) = self.machines.get_mut(&node).filter(|machine| !machine.is_down && others > 0) else {
             return false;
-        // What stood still is gone; what starts in its place runs.
-        machine.paused_until = Duration::ZERO;
         };
         machine.is_down = true;
+        // What stood still is gone; what starts in its place runs.
+        machine.paused_until = Duration::ZERO;
         self.connections_at(node).into_iter().for_each(|id| self.reset(id));
         // No move is refused: its machine stands still, never the broker.
         let _ = self.broker.crash(node);
@@ -167,9 +165,9 @@ impl Network {
             self.counts.add(NODE_RESTART);
         }
         let _ = self.broker.restart(node);
-    /// Stops a node, as when its process gets `SIGSTOP`; one that is down has no process to be stopped.
         self.flush(now);
     }
+    /// Stops a node, as when its process gets `SIGSTOP`; one that is down has no process to be stopped.
     pub(super) fn pause(&mut self, now: Duration, node: NodeId, lasts: Duration) -> bool {
         let Some(machine) = self.machines.get_mut(&node).filter(|machine| !machine.is_down) else { return false };
         machine.paused_until = machine.paused_until.max(now + lasts);
@@ -190,6 +188,8 @@ impl Network {
         let ids = self.connections_at(node);
         ids.iter().for_each(|id| self.reset(*id));
         !ids.is_empty()
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -207,7 +207,5 @@ mod tests {
         network.restart(secs(7), node);
         assert!(network.is_up(node));
         assert_eq!(network.paused_until(node), Some(Duration::ZERO));
-    }
-}
     }
 }

@@ -64,7 +64,7 @@ impl Network {
         true
     }
     fn fetched(&mut self, bug: Bug, place: Place, response: &mut FetchResponse) -> bool {
-        let host = self.connections.get(&place.connection).map(|connection| connection.host.as_str());
+        let host = self.connections.get(&place.connection).map(|connection| &*connection.host);
         let is_one_of = |name| host.is_some_and(|host| host.starts_with(name));
         let (is_reader, is_member) = (is_one_of("reader"), is_one_of("member"));
         let change: fn(&Batch) -> Option<Bytes> = match bug {

@@ -37,7 +37,7 @@ impl Network {
     }
     fn changed(&mut self, now: Duration, connection: ConnectionId, payload: &Bytes) -> Option<Bugged> {
         let bug = self.planted.at(now)?;
-        let is_readers = self.connections.get(&connection).is_some_and(|connection| connection.host == "reader");
+        let is_readers = self.connections.get(&connection).is_some_and(|connection| &*connection.host == "reader");
         let header = frame::decode_request_header(payload).ok()?;
         let (api, version, id) = (header.api(), header.version(), header.correlation_id());
         if !is_met(api) {
