@@ -146,7 +146,7 @@ fn explain(failed: Vec<Report>) {
     }
     let Some(report) = failed.into_iter().min_by_key(|report| report.faults.len()) else { return };
     let (workload, seed) = (report.workload, report.seed);
-    println!("\nseed {seed} with as few faults as it still fails with:");
+    println!("\nseed {seed} with as few faults as it still fails with in the same way:");
     let shortest = shrink(report, &|keeps| run_with(workload, seed, keeps));
     let kept: Vec<String> = shortest.faults.iter().map(|(number, ..)| number.to_string()).collect();
     println!("{shortest}again: MILLSTREAM_SEED={seed} MILLSTREAM_FAULTS={} just simulate", kept.join(","));

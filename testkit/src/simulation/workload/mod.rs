@@ -8,14 +8,16 @@ mod grouping;
 mod producing;
 mod reading;
 mod renewing;
+mod report;
 mod seams;
+mod shrink;
 mod stage;
 
 pub use case::Case;
+pub use report::{FailureKind, Report};
+pub use shrink::{Again, shrink};
 
-use super::{Fault, FaultCounts, Random, SimulationError, Targets, plan};
-use crate::checkers::{History, Violation};
-use std::fmt;
+use super::{Random, Targets, plan};
 use std::time::Duration;
 
 /// How long things go wrong, in simulated time.
@@ -106,90 +108,6 @@ impl Workload {
             Self::Exchanging => vec![(exchanging::TOPIC, exchanging::EXCHANGERS)],
         }
     }
-}
-
-/// How many violations a report shows.
-const SHOWN: usize = 20;
-
-/// What came of a run.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Report {
-    /// The seed.
-    pub seed: u64,
-    /// What was done.
-    pub workload: Workload,
-    /// What must not be, and was.
-    pub violations: Vec<Violation>,
-    /// Why it did not come to its end, if it did not.
-    pub error: Option<SimulationError>,
-    /// What was to go wrong: with the numbers that [`run_with`] takes.
-    pub faults: Vec<(usize, Duration, Fault)>,
-    /// How often.
-    pub counts: FaultCounts,
-    /// How long it took, in its own time.
-    pub simulated: Duration,
-    /// How many events clients noted.
-    pub events: usize,
-    /// Every request and answer.
-    pub request_log: String,
-    /// What clients and the wire saw.
-    pub history: History,
-}
-impl Report {
-    /// Whether all was as it must be.
-    #[must_use]
-    pub fn is_good(&self) -> bool {
-        self.violations.is_empty() && self.error.is_none()
-    }
-    /// The first thing that is wrong, in one line.
-    #[must_use]
-    pub fn problem(&self) -> Option<String> {
-        let violation = self.violations.first().map(ToString::to_string);
-        violation.or_else(|| self.error.as_ref().map(ToString::to_string))
-    }
-}
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (seed, workload) = (self.seed, self.workload);
-        writeln!(f, "seed {seed} ({workload:?}, {} events, {:?})", self.events, self.simulated)?;
-        self.error.iter().try_for_each(|error| writeln!(f, "  {error}"))?;
-        self.violations.iter().take(SHOWN).try_for_each(|violation| writeln!(f, "  {violation}"))?;
-        if let Some(more) = self.violations.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-            writeln!(f, "  and {more} more")?;
-        }
-        if self.faults.is_empty() {
-            return writeln!(f, "  without any fault");
-        }
-        writeln!(f, "  with these faults, by their numbers:")?;
-        self.faults.iter().try_for_each(|(number, at, fault)| writeln!(f, "  {number:>4} at {at:?}: {fault:?}"))
-    }
-}
-
-/// Runs a seed with those faults alone that it is told to keep.
-pub type Again<'a> = dyn Fn(&dyn Fn(usize) -> bool) -> Report + 'a;
-
-/// Leaves faults out as long as the run fails without them, too: the shortest case, as far as halving and trying each finds it. `again` runs the
-/// seed with those faults alone whose numbers it is told to keep, as [`run_with`] does.
-#[must_use]
-pub fn shrink(report: Report, again: &Again<'_>) -> Report {
-    let mut best = report;
-    let mut step = best.faults.len().div_ceil(2);
-    while step > 0 {
-        let numbers: Vec<usize> = best.faults.iter().map(|(number, ..)| *number).collect();
-        let mut without = numbers.chunks(step).map(|left_out| {
-            let keeps = |number: usize| numbers.contains(&number) && !left_out.contains(&number);
-            again(&keeps)
-        });
-        match without.find(|report| !report.is_good()) {
-            Some(smaller) => {
-                step = step.min(smaller.faults.len().div_ceil(2));
-                best = smaller;
-            }
-            None => step /= 2,
-        }
-    }
-    best
 }
 
 /// Runs a workload from a seed, with all that the seed lets go wrong.
