@@ -80,7 +80,7 @@ fn write_down(report: &Report) -> Result<(), String> {
         let Some(file) = variable(name) else { return Ok(()) };
         std::fs::write(&file, text()).map_err(|error| format!("cannot write to `{file}`, given as {name}: {error}"))
     };
-    write("MILLSTREAM_REQUEST_LOG", &|| report.request_log.clone())?;
+    write("MILLSTREAM_REQUEST_LOG", &|| report.request_log.to_string())?;
     write("MILLSTREAM_EVENTS", &|| {
         report.history.events().map(|(at, client, event)| format!("{at:?} {client:?} {event:?}\n")).collect()
     })?;

@@ -16,6 +16,7 @@ mod world;
 
 pub use fault::{Fault, FaultCounts};
 pub use network::{Bug, Links, Trouble};
+pub use trace::RequestLog;
 pub use world::SimulationError;
 
 pub(crate) use fault::{Schedule, Targets, plan};
@@ -157,11 +158,10 @@ impl Simulation {
     pub fn now(&self) -> Duration {
         self.world.lock().now
     }
-    /// Every request and answer since the beginning: when, whose, on which connection, at which node, which API and version, how long, and a
-    /// sum over the bytes. The same seed gives the same text.
+    /// Every request and answer since the beginning. The same seed gives the same.
     #[must_use]
-    pub fn request_log(&self) -> String {
-        self.world.lock().network.trace.text().to_owned()
+    pub fn request_log(&self) -> RequestLog {
+        self.world.lock().network.trace.log().clone()
     }
     /// Takes the frames out that have been sent since the last call, for checkers.
     #[must_use]

@@ -1,22 +1,49 @@
-//! The log of all requests and answers: as text, one line each, with a sum over the bytes, and as frames for checkers.
+//! The log of all requests and answers: one line each, with a sum over the bytes, and frames for checkers.
 
 use super::process::ProcessId;
 use crate::broker::ConnectionId;
 use crate::checkers::{Frame, FrameKind};
 use bytes::Bytes;
 use millstream_protocol::{ApiKey, NodeId, frame};
-use std::fmt::Write;
+use std::fmt;
 use std::time::Duration;
 
 /// Everything that was asked and answered.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    text: String,
+    log: RequestLog,
     frames: Vec<Frame>,
 }
 
+/// Every request and answer of a run, a line each: when, whose, on which connection, at which node, which API and version, how long, and a sum
+/// over the bytes. Two are equal exactly if the same bytes were sent at the same times.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestLog(Vec<Line>);
+
+/// Its text is written when somebody wants to read it, which of most runs nobody does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Line {
+    place: Place,
+    arrow: char,
+    about: (ApiKey, i16),
+    len: usize,
+    sum: u64,
+}
+impl fmt::Display for RequestLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place: Place { at, process, connection, node }, arrow, about: (api, version), len, sum } = self;
+        let (micros, process, connection) = (at.as_micros(), process.0, connection.0);
+        write!(f, "{micros:>12} p{process} c{connection} {arrow} {node} {api:?} v{version} {len} B {sum:016x}")
+    }
+}
+
 /// When and where a frame is: of which process, on which connection, with which node at its other end.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) at: Duration,
     pub(super) process: ProcessId,
@@ -30,7 +57,7 @@ impl Place {
 }
 
 impl Trace {
-    /// What a process has sent; the log's text has it when the node takes it up.
+    /// What a process has sent; the log has it when the node takes it up.
     pub(super) fn sent(&mut self, place: Place, payload: &Bytes) {
         let Ok(header) = frame::decode_request_header(payload) else { return };
         let about = (header.api(), header.version());
@@ -56,19 +83,12 @@ impl Trace {
     pub(super) fn received(&mut self, place: Place, about: (ApiKey, i16)) {
         self.frames.push(place.frame(FrameKind::Received, about, Bytes::new()));
     }
-    fn note(&mut self, place: Place, arrow: char, (api, version): (ApiKey, i16), payload: &Bytes) {
-        let Place { at, process, connection, node } = place;
-        let (micros, process, connection, len) = (at.as_micros(), process.0, connection.0, payload.len());
-        let sum = sum(payload);
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            self.text,
-            "{micros:>12} p{process} c{connection} {arrow} {node} {api:?} v{version} {len} B {sum:016x}"
-        );
+    fn note(&mut self, place: Place, arrow: char, about: (ApiKey, i16), payload: &Bytes) {
+        self.log.0.push(Line { place, arrow, about, len: payload.len(), sum: sum(payload) });
     }
-    /// The log as text: the same bytes exactly if the same bytes were sent at the same times.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    /// What was asked and answered by now.
+    pub(crate) const fn log(&self) -> &RequestLog {
+        &self.log
     }
     /// Takes the frames out.
     pub(crate) fn take_frames(&mut self) -> Vec<Frame> {

@@ -2,7 +2,7 @@
 
 use super::Workload;
 use crate::checkers::{Checker, History, Violation};
-use crate::simulation::{Fault, FaultCounts, SimulationError};
+use crate::simulation::{Fault, FaultCounts, RequestLog, SimulationError};
 use std::fmt;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct Report {
     /// How many events clients noted.
     pub events: usize,
     /// Every request and answer.
-    pub request_log: String,
+    pub request_log: RequestLog,
     /// What clients and the wire saw.
     pub history: History,
 }

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use crate::checkers::{Checker, History, Violation};
     use crate::simulation::workload::Workload;
-    use crate::simulation::{Fault, FaultCounts, SimulationError};
+    use crate::simulation::{Fault, FaultCounts, RequestLog, SimulationError};
     use std::time::Duration;
 
     /// What came of a run with those of twenty faults that are kept.
@@ -51,7 +51,7 @@ mod tests {
             counts: FaultCounts::default(),
             simulated: Duration::from_secs(600),
             events: 0,
-            request_log: String::new(),
+            request_log: RequestLog::default(),
             history: History::default(),
         }
     }
