@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// Counted when the markers are let go, if there are any.
 pub(crate) const HELD_MARKERS: &str = "held markers";
+/// Counted when the follower leads, if there is something that it lacks.
+pub(crate) const TRUNCATION: &str = "unclean election";
 /// What comes after a crash.
 pub(crate) const NODE_RESTART: &str = "node restart";
 
@@ -35,6 +37,10 @@ pub enum Fault {
     MoveController(NodeId),
     /// A topic that nobody's records are counted in is deleted and made anew.
     Recreate,
+    /// A topic that may grow gets one more partition.
+    AddPartition,
+    /// A follower of another such topic lags for a while, and leads then: what it lacks is lost.
+    Truncate(NodeId, Duration),
     /// The next answers of a node are lost with their connections; the requests have their effect.
     ApplyThenDisconnect(NodeId, u64),
     /// The next requests of an API are refused.
@@ -67,6 +73,8 @@ impl Fault {
             Self::MoveCoordinator(..) => "coordinator move",
             Self::MoveController(_) => "controller move",
             Self::Recreate => "topic re-creation",
+            Self::AddPartition => "partition added",
+            Self::Truncate(..) => TRUNCATION,
             Self::ApplyThenDisconnect(..) => "apply, then disconnect",
             Self::Refuse(..) => "refusal",
             Self::Corrupt(..) => "corrupt records",
@@ -78,7 +86,7 @@ impl Fault {
         }
     }
     /// The kinds of all faults, and what comes of them.
-    pub const KINDS: [&'static str; 22] = [
+    pub const KINDS: [&'static str; 24] = [
         "latency",
         "stall",
         "partition of requests",
@@ -93,6 +101,8 @@ impl Fault {
         "coordinator move",
         "controller move",
         "topic re-creation",
+        "partition added",
+        TRUNCATION,
         "apply, then disconnect",
         "refusal",
         "corrupt records",
@@ -168,9 +178,9 @@ fn fault(random: &mut Random, targets: &Targets) -> Fault {
     let short = random.between(Duration::from_millis(50), Duration::from_secs(5));
     let long = random.between(Duration::from_millis(500), Duration::from_secs(25));
     let kinds = match (targets.mortal, targets.have_disks) {
-        (0, _) => 18,
-        (_, false) => 20,
-        (_, true) => 24,
+        (0, _) => 20,
+        (_, false) => 22,
+        (_, true) => 26,
     };
     match random.below(kinds) {
         0 => Fault::Link(links(random, targets, node), Trouble::Slow(short / 10), long),
@@ -191,8 +201,10 @@ fn fault(random: &mut Random, targets: &Targets) -> Fault {
         15 => Fault::Corrupt(random.below(1000), random.below(1000), random.below(1000), short),
         16 => Fault::HoldMarkers(short),
         17 => Fault::Hostile(node, malformation(random)),
-        18 | 19 => Fault::Kill(random.below(targets.mortal), short),
-        20 | 21 => {
+        18 => Fault::Truncate(node, long),
+        19 => Fault::AddPartition,
+        20 | 21 => Fault::Kill(random.below(targets.mortal), short),
+        22 | 23 => {
             Fault::DiskFailure(random.below(targets.mortal), u64::try_from(random.below(20)).unwrap_or(0), short)
         }
         _ => Fault::PowerLoss(random.below(targets.mortal), random.below(200), short),

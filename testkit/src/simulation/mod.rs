@@ -111,11 +111,21 @@ impl Simulation {
     pub fn expose_coordinator(&self, key: &str) {
         self.world.lock().network.expose_coordinator(key);
     }
+    /// Lets faults give a topic more partitions.
+    pub fn expose_to_growth(&self, topic: &str) {
+        self.world.lock().network.expose_to_growth(topic);
+    }
     /// Makes a topic that faults delete and make anew.
     pub fn create_renewed_topic(&self, name: &str, partitions: i32) {
         let mut state = self.world.lock();
         state.network.broker.create_topic(&TestTopic::new(name, usize::try_from(partitions).unwrap_or(1)));
         state.network.expose_to_renewal(name);
+    }
+    /// Makes a topic whose followers lag and then lead, when faults say so: what they lack is lost.
+    pub fn create_parted_topic(&self, name: &str, partitions: i32) {
+        let mut state = self.world.lock();
+        state.network.broker.create_topic(&TestTopic::new(name, usize::try_from(partitions).unwrap_or(1)));
+        state.network.expose_to_truncation(name);
     }
     /// Starts a process on a host. Of the same name as one before, it is the same host, and another process.
     #[must_use]
@@ -214,6 +224,10 @@ impl Handle {
         drop(state);
         SimulatedProcess { world: Arc::clone(&self.world), id, bootstrap: self.bootstrap.clone() }
     }
+    /// What is committed in a topic now.
+    pub(crate) fn records(&self, topic: &str) -> Vec<crate::ClusterRecord> {
+        crate::cluster::decode_records(&TopicName::from(topic), self.with_broker(|broker| broker.committed(topic)))
+    }
     /// Looks at the broker, or does something to it.
     pub(crate) fn with_broker<T>(&self, act: impl FnOnce(&mut Broker) -> T) -> T {
         act(&mut self.world.lock().network.broker)
@@ -255,7 +269,16 @@ impl SimulatedProcess {
     }
 }
 
+/// The rack that a node stands in, alone.
+pub(crate) fn rack_of(node: NodeId) -> String {
+    format!("rack-{node}")
+}
 fn node(id: NodeId) -> Node {
     let endpoint = Endpoint { host: StrBytes::from_string(host_of(id)), port: PORT };
-    Node { id, endpoints: vec![endpoint], state: crate::broker::NodeState::Running, rack: None }
+    Node {
+        id,
+        endpoints: vec![endpoint],
+        state: crate::broker::NodeState::Running,
+        rack: Some(StrBytes::from_string(rack_of(id))),
+    }
 }

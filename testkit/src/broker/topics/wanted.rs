@@ -102,6 +102,15 @@ impl Broker {
         let layout = layout(name, 0, *partitions, replication_factor.unwrap_or(default), &self.nodes);
         self.topics.create(name, layout, config::spelled(config.clone()), &self.settings, &self.nodes).id
     }
+    /// Gives a topic one more partition. Says whether there is such a topic.
+    #[cfg(feature = "simulation")]
+    pub(crate) fn add_partition(&mut self, name: &str) -> bool {
+        let Some(topic) = self.topics.find(name) else { return false };
+        let factor = topic.partitions.first().map_or(1, |partition| partition.replicas.len());
+        let layout = layout(name, topic.partitions.len(), 1, factor, &self.nodes);
+        self.topics.extend(name, layout, &self.nodes);
+        true
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,12 @@
 use super::Network;
 use super::events::Event;
 use crate::faults::{Effect, FaultPlan, FaultStep, Then};
-use crate::simulation::fault::{Fault, FaultCounts, HELD_MARKERS};
+use crate::simulation::fault::{Fault, FaultCounts, HELD_MARKERS, TRUNCATION};
 use millstream_protocol::NodeId;
 use std::time::Duration;
+
+/// How many partitions a topic gets by faults.
+const MOST_PARTITIONS: i32 = 8;
 
 impl Network {
     /// Lets a fault happen; one that finds nothing to happen to is not counted, and one that waits for what it happens to is counted then.
@@ -65,6 +68,11 @@ impl Network {
                 self.flush(now);
                 was_there
             }
+            Fault::AddPartition => self.grow(),
+            Fault::Truncate(node, lasts) => {
+                self.lag(now, *node, *lasts);
+                false
+            }
             Fault::HoldMarkers(lasts) => {
                 self.broker.hold_markers();
                 self.events.add(now + *lasts, Event::ReleaseMarkers);
@@ -93,6 +101,30 @@ impl Network {
         self.events.add(now + lasts, Event::Unspoil(topic, partition, offset));
         true
     }
+    fn grow(&mut self) -> bool {
+        let has_room = |topic: &&String| self.broker.partition_count(topic) < MOST_PARTITIONS;
+        let Some(topic) = self.growing.as_ref().filter(has_room).cloned() else { return false };
+        self.broker.add_partition(&topic)
+    }
+    /// A follower fetches nothing from here on, until it is to lead.
+    fn lag(&mut self, now: Duration, node: NodeId, lasts: Duration) {
+        let Some(topic) = &self.parted else { return };
+        if self.broker.hold_replica(topic, 0, node, true) {
+            self.events.add(now + lasts, Event::Elect(node));
+        }
+    }
+    /// A follower that lags leads, as where all who have more are gone for good.
+    pub(super) fn elect_lagging(&mut self, now: Duration, node: NodeId) {
+        let Some(topic) = self.parted.clone() else { return };
+        let before = self.broker.span(&topic, 0);
+        let _ = self.broker.move_leader(&topic, 0, node);
+        let is_shorter = self.broker.span(&topic, 0).map(|(_, end)| end) < before.map(|(_, end)| end);
+        if is_shorter {
+            self.counts.add(TRUNCATION);
+        }
+        let _ = self.broker.hold_replica(&topic, 0, node, false);
+        self.flush(now);
+    }
     /// One of the partitions that faults may happen to.
     fn partition(&self, topic: usize, partition: usize) -> Option<(String, i32)> {
         let (name, partitions) = self.topics.get(topic.checked_rem(self.topics.len())?)?;
@@ -112,6 +144,14 @@ impl Network {
     /// This topic may be made anew.
     pub(crate) fn expose_to_renewal(&mut self, topic: &str) {
         self.renewed = Some(topic.to_owned());
+    }
+    /// This topic may get more partitions.
+    pub(crate) fn expose_to_growth(&mut self, topic: &str) {
+        self.growing = Some(topic.to_owned());
+    }
+    /// Of this topic followers may lag, and lead.
+    pub(crate) fn expose_to_truncation(&mut self, topic: &str) {
+        self.parted = Some(topic.to_owned());
     }
     /// Faults may happen to this topic.
     pub(crate) fn expose(&mut self, topic: &str, partitions: i32) {

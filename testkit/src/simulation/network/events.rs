@@ -19,6 +19,8 @@ pub(super) enum Event {
     /// What was flipped in a log is flipped back.
     Unspoil(String, i32, i64),
     ReleaseMarkers,
+    /// A follower that lags is to lead.
+    Elect(NodeId),
 }
 
 /// By time; what is due at the same time happens in the order in which it was added, and the broker comes last.
@@ -26,9 +28,9 @@ pub(super) enum Event {
 pub(super) struct Events {
     at: BTreeMap<(Duration, u64), Event>,
     added: u64,
+    /// When the broker has asked to be called. One time is enough: when it is, the broker says anew when it is to be called next.
     broker_at: Option<Duration>,
 }
-    /// When the broker has asked to be called. One time is enough: when it is, the broker says anew when it is to be called next.
 impl Events {
     pub(super) fn add(&mut self, at: Duration, event: Event) {
         self.added += 1;

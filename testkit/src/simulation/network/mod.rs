@@ -62,6 +62,10 @@ pub(crate) struct Network {
     coordinated: Vec<String>,
     /// A topic that faults make anew.
     renewed: Option<String>,
+    /// A topic that gets more partitions.
+    growing: Option<String>,
+    /// A topic whose followers lag and then lead.
+    parted: Option<String>,
     /// What is wrong on purpose.
     planted: Planted,
     next_connection: u64,
@@ -116,6 +120,8 @@ impl Network {
             topics: Vec::new(),
             coordinated: Vec::new(),
             renewed: None,
+            growing: None,
+            parted: None,
             planted: Planted::default(),
             next_connection: 0,
             random,
@@ -219,6 +225,7 @@ impl Network {
                 Event::Restart(node) => self.restart(now, node),
                 Event::Unspoil(topic, partition, offset) => _ = self.broker.spoil(&topic, partition, offset),
                 Event::ReleaseMarkers => self.release_markers(now),
+                Event::Elect(node) => self.elect_lagging(now, node),
             }
         }
     }

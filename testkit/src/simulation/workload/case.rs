@@ -1,7 +1,7 @@
 //! A run of a workload: from which seed, how long, with which faults, and on which bug; and the judgement over it.
 
 use super::stage::{CATCH_UP, HEALING, SESSION_TIMEOUT, Stage, value_of};
-use super::{Report, Workload, copying, counting, exchanging, grouping, producing, renewing};
+use super::{Report, Workload, copying, counting, exchanging, grouping, parting, producing, renewing};
 use crate::checkers::{Policy, Violation, check_with};
 use crate::simulation::{Bug, Fault, Random, Schedule, Simulation, SimulationError};
 use std::time::Duration;
@@ -31,6 +31,7 @@ pub struct Case {
     faults: Vec<(usize, Duration, Fault)>,
     bug: Option<Bug>,
     is_tight: bool,
+    is_near: bool,
 }
 
 impl Case {
@@ -38,7 +39,7 @@ impl Case {
     #[must_use]
     pub const fn new(workload: Workload, seed: u64) -> Self {
         let trouble = Duration::from_secs(60);
-        Self { workload, seed, trouble, faults: Vec::new(), bug: None, is_tight: false }
+        Self { workload, seed, trouble, faults: Vec::new(), bug: None, is_tight: false, is_near: false }
     }
     /// How long clients work before the run goes to its end.
     #[must_use]
@@ -71,6 +72,12 @@ impl Case {
         self.is_tight = true;
         self
     }
+    /// Consumers are sent to the replicas in their racks (KIP-392), and not to the leaders.
+    #[must_use]
+    pub const fn with_replicas_nearby(mut self) -> Self {
+        self.is_near = true;
+        self
+    }
     pub(super) fn with_faults(mut self, faults: impl IntoIterator<Item = (usize, Duration, Fault)>) -> Self {
         self.faults.extend(faults);
         self
@@ -91,7 +98,7 @@ impl Case {
     #[must_use]
     pub fn run(&self) -> Report {
         let random = Random::new(self.seed);
-        let simulation = Simulation::with_settings(self.seed, &options(&mut random.fork(11)));
+        let simulation = Simulation::with_settings(self.seed, &self.options(&mut random.fork(11)));
         self.prepare(&simulation);
         let process_faults = self.inject(&simulation);
         let stage = Stage::new(simulation.handle(), process_faults, self.clone());
@@ -108,6 +115,18 @@ impl Case {
         let outcome = simulation.run("main", main, self.trouble + HEALING + CATCH_UP * 2);
         self.judge(&simulation, &stage, outcome.err())
     }
+    /// The brokers' options: what the case says, and what the seed chooses.
+    fn options(&self, random: &mut Random) -> Vec<(&'static str, &'static str)> {
+        let delay = random.choose(&["0", "0", "20", "200"]).copied().unwrap_or("0");
+        let edition = random.choose(&["1", "2", "2"]).copied().unwrap_or("2");
+        let mut options = vec![("millstream.transaction.marker.delay.ms", delay), ("transaction.version", edition)];
+        // Soon enough for what is written meanwhile to be acknowledged before the one who lags leads.
+        options.push(("replica.lag.time.max.ms", "3000"));
+        if self.is_near {
+            options.push(("replica.selector.class", "org.apache.kafka.common.replica.RackAwareReplicaSelector"));
+        }
+        options
+    }
     /// Makes what the workload needs of a cluster.
     fn prepare(&self, simulation: &Simulation) {
         let workload = self.workload;
@@ -115,7 +134,9 @@ impl Case {
         if workload == Workload::Counting {
             simulation.create_topic(counting::OUTPUT, counting::PARTITIONS);
         }
+        workload.growing().into_iter().for_each(|topic| simulation.expose_to_growth(topic));
         simulation.create_renewed_topic(renewing::TOPIC, renewing::PARTITIONS);
+        simulation.create_parted_topic(parting::TOPIC, parting::PARTITIONS);
         workload.coordinated().iter().for_each(|key| simulation.expose_coordinator(key));
         match self.bug {
             Some(bug) if bug.is_for_good() => simulation.plant(bug),
@@ -138,8 +159,9 @@ impl Case {
     fn judge(&self, simulation: &Simulation, stage: &Stage, error: Option<SimulationError>) -> Report {
         let mut history = std::mem::take(&mut *stage.lock());
         history.add_frames(simulation.take_frames());
-        for (topic, partitions) in self.workload.topics() {
+        for (topic, _) in self.workload.topics() {
             let records = simulation.records(topic);
+            let partitions = stage.partitions(topic);
             for partition in 0..partitions {
                 let own = records.iter().filter(|record| record.topic_partition.partition.get() == partition);
                 let values = own.filter_map(|record| Some((record.offset.get(), value_of(record.value.as_ref()?)?)));
@@ -148,6 +170,7 @@ impl Case {
         }
         let policy = Policy { catch_up: CATCH_UP, session_timeout: SESSION_TIMEOUT, ..Policy::default() };
         let mut violations = check_with(&history, &policy);
+        violations.extend(stage.take_violations());
         if self.workload == Workload::Counting {
             violations.extend(counted(simulation, error.is_none()));
         }
@@ -169,11 +192,4 @@ impl Case {
 fn counted(simulation: &Simulation, is_whole: bool) -> Vec<Violation> {
     let (input, output) = (simulation.records(counting::INPUT), simulation.records(counting::OUTPUT));
     counting::judge(&input, &output, is_whole)
-}
-
-/// The brokers' options: what the seed chooses.
-fn options(random: &mut Random) -> Vec<(&'static str, &'static str)> {
-    let delay = random.choose(&["0", "0", "20", "200"]).copied().unwrap_or("0");
-    let edition = random.choose(&["1", "2", "2"]).copied().unwrap_or("2");
-    vec![("millstream.transaction.marker.delay.ms", delay), ("transaction.version", edition)]
 }

@@ -36,7 +36,7 @@ pub(super) async fn run(stage: Stage, random: Random) {
     let (own, writing) = (stage.clone(), random.fork(300));
     parts.push(Box::pin(async move {
         let process = own.handle.start_process("producer-0");
-        write(own, writing, process, INPUT, PARTITIONS).await;
+        write(own, writing, process, INPUT).await;
     }));
     super::reading::beside(&stage, &[INPUT, OUTPUT], &random, parts).await;
 }
@@ -70,7 +70,7 @@ async fn copy(stage: Stage, mut random: Random, process: SimulatedProcess, index
 
 /// Whether everything is copied, and the trouble is over.
 fn is_done(stage: &Stage) -> bool {
-    stage.is_done(GROUP, INPUT, PARTITIONS)
+    stage.is_done(GROUP, INPUT)
 }
 
 struct Copier {

@@ -38,7 +38,7 @@ pub(super) async fn run(stage: Stage, random: Random) {
     let (own, writing) = (stage.clone(), random.fork(600));
     parts.push(Box::pin(async move {
         let process = own.handle.start_process("producer-0");
-        write_keyed(own, writing, process, INPUT, PARTITIONS).await;
+        write_keyed(own, writing, process, INPUT).await;
     }));
     super::reading::beside(&stage, &[INPUT], &random, parts).await;
 }
@@ -75,7 +75,7 @@ fn config(process: &SimulatedProcess, disk: &MemoryFs) -> StreamsConfig {
 }
 
 fn is_done(stage: &Stage) -> bool {
-    stage.is_done(APPLICATION, INPUT, PARTITIONS)
+    stage.is_done(APPLICATION, INPUT)
 }
 
 /// Counts by key; sends on what was counted, and how many there were with it.

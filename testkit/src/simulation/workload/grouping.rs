@@ -2,7 +2,7 @@
 
 use super::producing::write;
 use super::seams::{with_fetch_memory, with_session};
-use super::stage::{Life, Scribe, Stage, pause, until_good};
+use super::stage::{Life, Scribe, Stage, client_in_rack, pause, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
@@ -35,7 +35,7 @@ pub(super) async fn run(stage: Stage, random: Random) {
     let (own, writing) = (stage.clone(), random.fork(500));
     parts.push(Box::pin(async move {
         let process = own.handle.start_process("producer-0");
-        write(own, writing, process, TOPIC, PARTITIONS).await;
+        write(own, writing, process, TOPIC).await;
     }));
     super::reading::beside(&stage, &[TOPIC], &random, parts).await;
 }
@@ -49,7 +49,7 @@ async fn be_member(
     assignors: Vec<Assignor>,
 ) {
     let runtime = process.runtime();
-    let connect = || process.client().request_timeout(Duration::from_secs(5)).build();
+    let connect = || client_in_rack(&process).request_timeout(Duration::from_secs(5)).build();
     while !is_done(&stage) {
         let Some(client) = until_good(&*runtime, &stage, connect).await else { return };
         // Now and then a static member, which keeps its partitions over a restart.
@@ -75,7 +75,7 @@ async fn be_member(
 }
 
 fn is_done(stage: &Stage) -> bool {
-    stage.is_done(GROUP, TOPIC, PARTITIONS)
+    stage.is_done(GROUP, TOPIC)
 }
 
 struct Member {

@@ -5,6 +5,7 @@ mod copying;
 mod counting;
 mod exchanging;
 mod grouping;
+mod parting;
 mod producing;
 mod reading;
 mod renewing;
@@ -100,6 +101,15 @@ impl Workload {
         }
     }
     fn topics(self) -> Vec<(&'static str, i32)> {
+    /// The topic that may get more partitions: where nobody relies on their number.
+    const fn growing(self) -> Option<&'static str> {
+        match self {
+            Self::Producing => Some(producing::TOPIC),
+            Self::Grouping => Some(grouping::TOPIC),
+            Self::Copying | Self::Counting | Self::Exchanging => None,
+        }
+    }
+    /// The topics whose records are counted, and how many partitions they have at first.
         match self {
             Self::Producing => vec![(producing::TOPIC, producing::PARTITIONS)],
             Self::Copying => vec![(copying::INPUT, copying::PARTITIONS), (copying::OUTPUT, copying::PARTITIONS)],
@@ -124,6 +134,7 @@ pub fn run_with(workload: Workload, seed: u64, keeps: &dyn Fn(usize) -> bool) ->
     let case = Case::new(workload, seed).lasting(TROUBLE);
     let case = if is_memory_short(workload, seed) { case.with_short_memory() } else { case };
     case.with_faults(kept.map(|(number, (at, fault))| (number, at, fault))).run()
+    let case = if Random::new(seed).fork(14).one_in(2) { case.with_replicas_nearby() } else { case };
 }
 
 /// Now and then, where it is known of each record when the consumer lets go of it.

@@ -23,28 +23,28 @@ pub(super) async fn run(stage: Stage, random: Random) {
             stage.supervise(index, format!("producer-{index}"), body).await;
         }) as BoxFuture<()>
     });
-    let writing = producers.chain([super::renewing::run(stage.clone())]).collect();
+    let beside = [super::renewing::run(stage.clone()), super::parting::run(stage.clone())];
+    let writing = producers.chain(beside).collect();
     super::reading::beside(&stage, &[TOPIC], &random, writing).await;
 }
 
 fn body(stage: Stage, random: Random, process: SimulatedProcess) -> BoxFuture<()> {
-    Box::pin(async move { write(stage, random, process, TOPIC, PARTITIONS).await })
+    Box::pin(async move { write(stage, random, process, TOPIC).await })
 }
 
 /// Writes to a topic until it is time to end, with one producer after the other.
-pub(super) async fn write(stage: Stage, random: Random, process: SimulatedProcess, topic: &str, partitions: i32) {
-    write_all(stage, random, process, Target { topic, partitions, is_keyed: false }).await;
+pub(super) async fn write(stage: Stage, random: Random, process: SimulatedProcess, topic: &str) {
+    write_all(stage, random, process, Target { topic, is_keyed: false }).await;
 }
 /// The same with keys, of which each partition has its own.
-pub(super) async fn write_keyed(stage: Stage, random: Random, process: SimulatedProcess, topic: &str, partitions: i32) {
-    write_all(stage, random, process, Target { topic, partitions, is_keyed: true }).await;
+pub(super) async fn write_keyed(stage: Stage, random: Random, process: SimulatedProcess, topic: &str) {
+    write_all(stage, random, process, Target { topic, is_keyed: true }).await;
 }
 
 /// Where to.
 #[derive(Debug, Clone, Copy)]
 struct Target<'t> {
     topic: &'t str,
-    partitions: i32,
     is_keyed: bool,
 }
 
@@ -90,9 +90,10 @@ async fn step(
     producer: &Producer,
     random: &mut Random,
     process: &SimulatedProcess,
-    Target { topic, partitions, is_keyed }: Target<'_>,
+    Target { topic, is_keyed }: Target<'_>,
 ) {
     let runtime = process.runtime();
+    let partitions = scribe.stage.partitions(topic);
     let mut deliveries = Vec::new();
     let bursts = scribe.stage.case.is_tight() && random.one_in(8);
     for _ in 0..if bursts { BURST } else { 1 + random.below(6) } {

@@ -1,7 +1,7 @@
 //! A reader that reads all partitions of some topics from their beginning, and at last everything.
 
 use super::seams::{with_backoff, with_fetch_memory};
-use super::stage::{CATCH_UP, HEALING, Scribe, Stage, until_good};
+use super::stage::{CATCH_UP, HEALING, Scribe, Stage, client_in_rack, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
@@ -15,12 +15,12 @@ pub(super) async fn beside(stage: &Stage, topics: &[&str], random: &Random, writ
     let (written, is_written) = tokio::sync::watch::channel(false);
     let reader = stage.handle.start_process("reader");
     let (done, is_done) = tokio::sync::oneshot::channel();
-    let partitions = partitions(stage, topics);
+    let topics = topics.iter().map(|topic| (*topic).to_owned()).collect();
     let (own, random) = (stage.clone(), random.fork(77));
     let process = reader.clone();
     reader.spawn(async move {
         let scribe = Scribe::new(&own);
-        let read = Reader { scribe, process, partitions, next: BTreeMap::new() };
+        let read = Reader { scribe, process, topics, next: BTreeMap::new() };
         read.run(random, is_written).await;
         let _ = done.send(());
     });
@@ -37,17 +37,10 @@ pub(super) async fn beside(stage: &Stage, topics: &[&str], random: &Random, writ
     reader.kill();
 }
 
-fn partitions(stage: &Stage, topics: &[&str]) -> Vec<TopicPartition> {
-    let count = |topic: &str| stage.handle.with_broker(|broker| broker.partition_count(topic));
-    let of =
-        |topic: &&str| (0..count(topic)).map(|partition| TopicPartition::new(*topic, partition)).collect::<Vec<_>>();
-    topics.iter().flat_map(of).collect()
-}
-
 struct Reader {
     scribe: Scribe,
     process: SimulatedProcess,
-    partitions: Vec<TopicPartition>,
+    topics: Vec<String>,
     /// Where to go on.
     next: BTreeMap<TopicPartition, Offset>,
 }
@@ -58,7 +51,8 @@ impl Reader {
         loop {
             let process = self.process.clone();
             let stage = self.scribe.stage.clone();
-            let connect = || with_backoff(&stage, process.client()).request_timeout(Duration::from_secs(8)).build();
+            let connect =
+                || with_backoff(&stage, client_in_rack(&process)).request_timeout(Duration::from_secs(8)).build();
             let Some(client) = until_good(&*runtime, &stage, connect).await else { return };
             let lives = random.between(Duration::from_secs(60), stage.trouble());
             let until = self.scribe.stage.handle.now() + lives;
@@ -79,13 +73,14 @@ impl Reader {
         is_written: &tokio::sync::watch::Receiver<bool>,
     ) -> bool {
         let runtime = self.process.runtime();
-        consumer.assign(self.partitions.iter().cloned());
-        for partition in &self.partitions {
+        let partitions = self.partitions();
+        consumer.assign(partitions.iter().cloned());
+        for partition in &partitions {
             self.scribe.note(Event::Sought { partition: partition.clone() });
             let next = self.next.get(partition).copied().unwrap_or(Offset::new(0));
             let _ = consumer.seek(partition.clone(), OffsetSpec::At(next));
         }
-        while self.scribe.stage.handle.now() < until {
+        while self.scribe.stage.handle.now() < until && partitions.len() == self.partitions().len() {
             let limit = runtime.now() + Duration::from_secs(2);
             match timeout_at(&*runtime, limit, consumer.poll()).await {
                 None => {}
@@ -115,9 +110,17 @@ impl Reader {
         let next = self.next.get(partition).copied().unwrap_or(Offset::new(0));
         let _ = consumer.seek(partition.clone(), OffsetSpec::At(next));
     }
+    /// All that there are by now.
+    fn partitions(&self) -> Vec<TopicPartition> {
+        let of = |topic: &String| {
+            let count = self.scribe.stage.partitions(topic);
+            (0..count).map(|partition| TopicPartition::new(topic.as_str(), partition)).collect::<Vec<_>>()
+        };
+        self.topics.iter().flat_map(of).collect()
+    }
     fn has_all(&self, consumer: &Consumer) -> bool {
         let positions = consumer.positions();
-        self.partitions.iter().all(|partition| {
+        self.partitions().iter().all(|partition| {
             let (topic, index) = (partition.topic.as_str(), partition.partition.get());
             let span = self.scribe.stage.handle.with_broker(|broker| broker.span(topic, index));
             let end = span.map_or(0, |(_, end)| end);

@@ -2,6 +2,7 @@
 //! counts them; but both go on with the new one.
 
 use super::stage::{HEALING, Stage, until_good};
+use crate::checkers::{Checker, Violation};
 use crate::simulation::SimulatedProcess;
 use millstream_client::runtime::{BoxFuture, Runtime, sleep_until, timeout_at};
 use millstream_client::{Client, Consumer, Error, OffsetReset, Producer, ProducerRecord};
@@ -33,7 +34,10 @@ async fn write_and_read(stage: &Stage, process: &SimulatedProcess) {
         is_written |= send(&producer).await.is_ok();
         is_read |= polls(&*runtime, &mut consumer).await;
     }
-    assert!(is_written && is_read, "the topic that was made anew: written {is_written}, read {is_read}");
+    if !(is_written && is_read) {
+        let text = format!("the topic `{TOPIC}`, which was made anew: written {is_written}, read {is_read}");
+        stage.violate(Violation::new(Checker::K17, "liveness", text));
+    }
 }
 
 async fn send(producer: &Producer) -> Result<(), Error> {

@@ -1,11 +1,11 @@
 //! What all workloads stand on: processes that are killed and start again, clients that write down what they do, and the end of a run.
 
 use super::case::Case;
-use crate::checkers::{ClientId, Event, History, Read, TransactionId, Value};
-use crate::simulation::{Fault, Handle, Random, Schedule, SimulatedProcess};
-use millstream_client::Records;
+use crate::checkers::{ClientId, Event, History, Read, TransactionId, Value, Violation};
+use crate::simulation::{Fault, Handle, Random, Schedule, SimulatedProcess, rack_of};
 use millstream_client::runtime::{BoxFuture, Runtime, sleep_until, timeout_at};
-use millstream_protocol::TopicPartition;
+use millstream_client::{ClientBuilder, Records};
+use millstream_protocol::{NodeId, TopicPartition};
 use millstream_state::fs::MemoryFs;
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +30,7 @@ pub(super) struct Stage {
     pub(super) runtime: Arc<dyn Runtime>,
     process: SimulatedProcess,
     history: Arc<Mutex<History>>,
+    violations: Arc<Mutex<Vec<Violation>>>,
     next: Arc<AtomicU64>,
     process_faults: Arc<Schedule>,
     pub(super) case: Arc<Case>,
@@ -41,7 +42,8 @@ impl Stage {
         let runtime = process.runtime();
         let next = Arc::new(AtomicU64::new(1));
         let (process_faults, case) = (Arc::new(process_faults), Arc::new(case));
-        Self { handle, runtime, process, history: Arc::default(), next, process_faults, case }
+        let (history, violations) = (Arc::default(), Arc::default());
+        Self { handle, runtime, process, history, violations, next, process_faults, case }
     }
     /// How long things go wrong.
     pub(super) fn trouble(&self) -> Duration {
@@ -58,6 +60,13 @@ impl Stage {
     }
     pub(super) fn lock(&self) -> MutexGuard<'_, History> {
         self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// Says what must not be, and was, where only the workload itself can tell.
+    pub(super) fn violate(&self, violation: Violation) {
+        self.violations.lock().unwrap_or_else(PoisonError::into_inner).push(violation);
+    }
+    pub(super) fn take_violations(&self) -> Vec<Violation> {
+        std::mem::take(&mut *self.violations.lock().unwrap_or_else(PoisonError::into_inner))
     }
     /// Runs all of them beside each other, to their ends.
     pub(super) async fn all(&self, tasks: Vec<BoxFuture<()>>) {
@@ -79,9 +88,10 @@ impl Stage {
         self.handle.now() >= self.trouble()
     }
     /// Whether a group may stop: everything is written and it has consumed a topic to its end, or it has had its time.
-    pub(super) fn is_done(&self, group: &str, topic: &str, partitions: i32) -> bool {
+    pub(super) fn is_done(&self, group: &str, topic: &str) -> bool {
         self.has_had_its_time()
-            || (self.is_written() && (0..partitions).all(|partition| self.is_consumed(group, topic, partition)))
+            || (self.is_written()
+                && (0..self.partitions(topic)).all(|partition| self.is_consumed(group, topic, partition)))
     }
     /// Whether the last record is written, or has failed.
     pub(super) fn is_written(&self) -> bool {
@@ -90,6 +100,10 @@ impl Stage {
     /// Whether everything must be over by now.
     pub(super) fn has_had_its_time(&self) -> bool {
         self.handle.now() >= self.trouble() + HEALING + CATCH_UP
+    }
+    /// How many partitions a topic has by now.
+    pub(super) fn partitions(&self, topic: &str) -> i32 {
+        self.handle.with_broker(|broker| broker.partition_count(topic))
     }
     fn is_consumed(&self, group: &str, topic: &str, partition: i32) -> bool {
         self.handle.with_broker(|broker| {
@@ -255,4 +269,9 @@ where
         }
     }
     None
+}
+
+/// A client of a consumer, which stands in the rack of one node.
+pub(super) fn client_in_rack(process: &SimulatedProcess) -> ClientBuilder {
+    process.client().client_rack(rack_of(NodeId::new(2)))
 }
