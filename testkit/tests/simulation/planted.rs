@@ -35,9 +35,11 @@ const fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
+/// The reader that goes back to where logs part looks for them, too.
 #[test]
-fn k1_a_cleaner_that_takes_what_is_acknowledged_is_found() {
-    is_caught(Bug::LoseFirstBatches, &case(Workload::Producing), &[(K1, "lost-write")]);
+fn k1_k6_a_cleaner_that_takes_what_is_acknowledged_is_found() {
+    let expected = [(K1, "lost-write"), (K6, "poll-skip")];
+    is_caught(Bug::LoseFirstBatches, &case(Workload::Producing), &expected);
 }
 
 /// Where a lost record was to lie another one lies, perhaps of the same producer; and the last one that is lost is passed over by nobody.
@@ -91,6 +93,13 @@ fn k6_k9_an_answer_that_lacks_records_between_others_is_found_inside_a_transacti
     is_caught(Bug::HollowAnswers, &case, &[(K6, "int-poll-skip"), (K9, "not-consumed")]);
 }
 
+/// What comes again is at no greater position.
+#[test]
+fn k6_k14_a_consumer_that_hands_out_twice_is_found_inside_a_transaction() {
+    let expected = [(K6, "int-nonmonotonic-poll"), (K14, "position")];
+    is_caught(Bug::HandOutTwice, &case(Workload::Copying), &expected);
+}
+
 /// A position that went back did not grow.
 #[test]
 fn k6_k14_a_reader_that_is_sent_back_is_found() {
@@ -100,9 +109,14 @@ fn k6_k14_a_reader_that_is_sent_back_is_found() {
 
 #[test]
 fn k7_a_broker_that_lets_batches_overtake_is_found() {
-    let refusal = Fault::Refuse(ApiKey::PRODUCE, ErrorCode::NOT_ENOUGH_REPLICAS, 1);
+    let refusal = Fault::Refuse(ApiKey::PRODUCE, ErrorCode::NOT_ENOUGH_REPLICAS, 3);
     let case = case(Workload::Producing).every(Duration::from_millis(500), refusal);
     is_caught(Bug::ForgetSequences, &case, &[(K7, "nonmonotonic-send")]);
+}
+
+#[test]
+fn k7_a_producer_that_lets_records_overtake_is_found_inside_a_transaction() {
+    is_caught(Bug::Overtake, &case(Workload::Copying), &[(K7, "int-nonmonotonic-send")]);
 }
 
 /// Of two transactions that read each other one has read before the other's commit was asked for.

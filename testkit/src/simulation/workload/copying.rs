@@ -2,14 +2,14 @@
 //! records reads both topics.
 
 use super::producing::write;
-use super::seams::with_fetch_memory;
+use super::seams::{hand_out, with_fetch_memory};
+use super::sending::{Open, send_at_once, send_each};
 use super::stage::{Life, SESSION_TIMEOUT, Scribe, Stage, pause, until_good};
 use crate::checkers::{Ended, Event, TransactionId};
 use crate::simulation::{Random, SimulatedProcess};
 use millstream_client::runtime::{BoxFuture, sleep_until, timeout_at};
 use millstream_client::{
-    Client, Consumer, Error, IsolationLevel, OffsetReset, OffsetSpec, Polled, ProducerRecord, Records,
-    TransactionalProducer,
+    Client, Consumer, Error, IsolationLevel, OffsetReset, OffsetSpec, Polled, Records, TransactionalProducer,
 };
 use millstream_protocol::{Offset, TopicPartition};
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ impl Copier {
     }
     async fn transact(&mut self, records: Records, random: &mut Random) -> Result<(), Error> {
         let id = TransactionId::from(self.scribe.stage.number());
-        self.scribe.polled(&records, Some(id));
+        hand_out(&self.scribe, &records, id);
         let outcome = self.copy(&records, id, random).await;
         match outcome {
             Ok(Ended::Committed) => {
@@ -141,18 +141,12 @@ impl Copier {
     async fn copy(&mut self, records: &Records, id: TransactionId, random: &mut Random) -> Result<Ended, Error> {
         let runtime = self.process.runtime();
         let transaction = self.producer.begin();
-        let mut sent = Ok(());
-        for record in records.iter() {
-            let partition = record.partition();
-            let (value, bytes) = self.scribe.send(&TopicPartition::new(OUTPUT, partition), Some(id), 10);
-            let delivered = transaction.send(ProducerRecord::to(OUTPUT).value(&bytes).partition(partition)).await;
-            let failed = delivered.as_ref().err().cloned();
-            self.scribe.note(super::producing::outcome(value, delivered));
-            if let Some(error) = failed {
-                sent = Err(error);
-                break;
-            }
-        }
+        let open = Open { transaction: &transaction, id, topic: OUTPUT };
+        let mut sent = if random.one_in(2) {
+            send_at_once(&self.scribe, open, records).await
+        } else {
+            send_each(&self.scribe, open, records).await
+        };
         if sent.is_ok() && random.one_in(4) {
             pause(&*runtime, random, Duration::from_secs(3)).await;
         }

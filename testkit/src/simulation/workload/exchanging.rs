@@ -2,6 +2,7 @@
 //! transaction. What one reads of another's transaction it reads after that one's commit, so that they never read each other in a circle.
 
 use super::producing::outcome;
+use super::seams::hand_out;
 use super::stage::{Scribe, Stage, pause, until_good};
 use crate::checkers::{Ended, Event, TransactionId};
 use crate::simulation::{Random, SimulatedProcess};
@@ -123,7 +124,7 @@ async fn poll(
         return Ok(None);
     };
     let records = polled?;
-    scribe.polled(&records, Some(id));
+    hand_out(scribe, &records, id);
     Ok(records.next_offsets().iter().map(|(_, next)| next.offset).next())
 }
 

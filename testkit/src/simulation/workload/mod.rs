@@ -11,6 +11,7 @@ mod reading;
 mod renewing;
 mod report;
 mod seams;
+mod sending;
 mod shrink;
 mod stage;
 
@@ -100,7 +101,6 @@ impl Workload {
             Self::Exchanging => (0..exchanging::EXCHANGERS).map(exchanging::host).collect(),
         }
     }
-    fn topics(self) -> Vec<(&'static str, i32)> {
     /// The topic that may get more partitions: where nobody relies on their number.
     const fn growing(self) -> Option<&'static str> {
         match self {
@@ -110,6 +110,7 @@ impl Workload {
         }
     }
     /// The topics whose records are counted, and how many partitions they have at first.
+    fn topics(self) -> Vec<(&'static str, i32)> {
         match self {
             Self::Producing => vec![(producing::TOPIC, producing::PARTITIONS)],
             Self::Copying => vec![(copying::INPUT, copying::PARTITIONS), (copying::OUTPUT, copying::PARTITIONS)],
@@ -133,8 +134,8 @@ pub fn run_with(workload: Workload, seed: u64, keeps: &dyn Fn(usize) -> bool) ->
     let kept = schedule.into_iter().enumerate().filter(|(number, _)| keeps(*number));
     let case = Case::new(workload, seed).lasting(TROUBLE);
     let case = if is_memory_short(workload, seed) { case.with_short_memory() } else { case };
-    case.with_faults(kept.map(|(number, (at, fault))| (number, at, fault))).run()
     let case = if Random::new(seed).fork(14).one_in(2) { case.with_replicas_nearby() } else { case };
+    case.with_faults(kept.map(|(number, (at, fault))| (number, at, fault))).run()
 }
 
 /// Now and then, where it is known of each record when the consumer lets go of it.

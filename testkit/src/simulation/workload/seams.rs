@@ -2,8 +2,9 @@
 
 use super::producing::outcome;
 use super::stage::{SESSION_TIMEOUT, Scribe, Stage};
+use crate::checkers::TransactionId;
 use crate::simulation::Bug;
-use millstream_client::{ClientBuilder, ConsumerBuilder, Delivery};
+use millstream_client::{ClientBuilder, ConsumerBuilder, Delivery, Records};
 use std::future::pending;
 use std::time::Duration;
 
@@ -47,6 +48,22 @@ pub(super) fn with_backoff(stage: &Stage, builder: ClientBuilder) -> ClientBuild
     } else {
         builder
     }
+}
+
+/// What a poll inside a transaction brought.
+pub(super) fn hand_out(scribe: &Scribe, records: &Records, transaction: TransactionId) {
+    scribe.polled(records, Some(transaction));
+    if scribe.stage.case.has(Bug::HandOutTwice) {
+        scribe.polled(records, Some(transaction));
+    }
+}
+
+/// In which order records that are sent at once are taken up.
+pub(super) fn taken_up<T>(stage: &Stage, mut sends: Vec<T>) -> Vec<T> {
+    if stage.case.has(Bug::Overtake) {
+        sends.reverse();
+    }
+    sends
 }
 
 /// Waits for what becomes of a send and writes it down.

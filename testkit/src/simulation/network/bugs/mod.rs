@@ -65,6 +65,10 @@ pub enum Bug {
     ForgetDeliveries,
     /// A client's: some sends are resolved twice, as where a callback is run for a batch and for its retry (K-13).
     ResolveTwice,
+    /// A client's: what a poll inside a transaction brought is handed out again within it, as by a buffer that is emptied too late (K-6, K-14).
+    HandOutTwice,
+    /// A client's: of what is sent at once in a transaction the last is taken up first (K-7).
+    Overtake,
     /// A client's: producers hold more than they may (K-16).
     HoldTooMuch,
 }
