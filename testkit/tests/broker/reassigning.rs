@@ -148,6 +148,17 @@ async fn every_partition_counts_as_large_as_the_first_when_eligible_leaders_are_
     assert_eq!((eligible(0), eligible(1)), (Some(ids(&[])), Some(ids(&[3]))));
 }
 
+/// Who may lead is reckoned when a change is recorded, by the minimum from before it: what is appended afterwards changes nothing.
+#[tokio::test]
+async fn those_whom_a_move_takes_away_stay_eligible_until_the_next_change() {
+    let cluster = placed(TestCluster::builder().config("min.insync.replicas", "3"), &[1, 2, 3]).await;
+    assert_eq!(reassign(&cluster, Some(&[1])), ErrorCode::NONE);
+    write(&mut Connection::to(&cluster, 1), TOPIC, batch(&["a"], &Stamp::plain()));
+    assert_eq!((told(&cluster).0, eligible(&cluster)), (vec![1], (vec![3, 2], vec![])));
+    assert_eq!(reassign(&cluster, Some(&[1, 2])), ErrorCode::NONE);
+    assert_eq!((told(&cluster).0, eligible(&cluster)), (vec![1, 2], (vec![], vec![])));
+}
+
 #[tokio::test]
 async fn a_follower_serves_what_it_has_though_nobody_leads() {
     let cluster = placed(TestCluster::builder(), &[2, 1]).await;

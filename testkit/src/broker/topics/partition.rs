@@ -145,7 +145,6 @@ impl Partition {
     /// Lets followers fetch, as far as they may, and moves the high watermark.
     pub(crate) fn replicate(&mut self, now: Timestamp, nodes: &Nodes, min_isr: MinIsr) {
         let Some(leader) = self.leader else { return };
-        self.forget_eligible(min_isr);
         let end = self.log.end();
         for (id, copy) in self.copies.iter_mut().filter(|(id, _)| **id != leader) {
             if nodes.replicates(*id) && !copy.is_held {
