@@ -79,3 +79,16 @@ async fn a_join_that_is_refused_founds_no_group() {
     let listed = Connection::to(&cluster, 0).call(5, &ListGroupsRequest::default());
     assert_eq!((describe(&cluster).error_code, listed.groups.len()), (ErrorCode::GROUP_ID_NOT_FOUND.get(), 0));
 }
+
+/// One heartbeat, of an expression of 24 characters, held the cluster for minutes.
+#[tokio::test]
+async fn an_expression_that_takes_too_long_is_refused() {
+    let cluster = TestCluster::builder().topic(&"a".repeat(249), 1).start().await;
+    let answer = Member::of(&cluster, "one").join_matching("((a{0,100}){0,100}){0,9}");
+    assert_eq!(code(&answer), ErrorCode::INVALID_REGULAR_EXPRESSION);
+    assert!(answer.error_message.is_some_and(|message| message.contains("more than 131072 bytes")));
+    let mut one = Member::of(&cluster, "one");
+    one.join_matching(r"[A-a\W]{1,249}|\w{100}-.*é");
+    one.beat();
+    assert_eq!(one.count(), 1);
+}

@@ -16,7 +16,7 @@ use crate::broker::call::Call;
 use crate::broker::groups::Group;
 use millstream_protocol::messages::{ConsumerGroupHeartbeatRequest, StrBytes};
 use millstream_protocol::{ErrorCode, Timestamp};
-use regex::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -111,18 +111,34 @@ impl Broker {
 }
 fn matching(expression: &str, names: &[&StrBytes]) -> BTreeSet<StrBytes> {
     let Ok(expression) = compile(expression) else { return BTreeSet::new() };
-    names.iter().filter(|name| expression.is_match(name)).map(|name| (*name).clone()).collect()
+    names.iter().filter(|name| expression.is_match(name.as_bytes())).map(|name| (*name).clone()).collect()
 }
 /// Reads an expression that has to match from a name's beginning to its end.
 fn compile(expression: &str) -> Result<Regex, Refusal> {
-    Regex::new(expression).and_then(|_| Regex::new(&format!("^(?:{expression})$"))).map_err(|error| {
-        let reason = reason(&error.to_string());
-        let sentence = format!("SubscribedTopicRegex `{expression}` is not a valid regular expression: {reason}.");
+    let refused = |reason: String| {
+        let shown: String = expression.chars().take(MOST_SHOWN).collect();
+        let sentence = format!("SubscribedTopicRegex `{shown}` is not a valid regular expression: {reason}.");
         (ErrorCode::INVALID_REGULAR_EXPRESSION, sentence)
-    })
+    };
+    if expression.len() > MOST_BYTES {
+        return Err(refused(format!("it has {} bytes, and a string of Kafka's has {MOST_BYTES}", expression.len())));
+    }
+    let compiled = build(expression).and_then(|_| build(&format!("^(?:{expression})$")));
+    compiled.map_err(|error| refused(reason(&error)))
+}
+/// Names of topics are ASCII, and so are the classes of Kafka's library. What speaks of other characters is read with all of Unicode.
+fn build(expression: &str) -> Result<Regex, regex::Error> {
+    let of = |has_unicode| RegexBuilder::new(expression).unicode(has_unicode).size_limit(MOST_COMPILED).build();
+    of(false).or_else(|error| if matches!(error, regex::Error::CompiledTooBig(_)) { Err(error) } else { of(true) })
 }
 // Kafka's library names the common mistakes so.
-fn reason(error: &str) -> String {
+fn reason(error: &regex::Error) -> String {
+    if let regex::Error::CompiledTooBig(most) = error {
+        return format!(
+            "it repeats so much that it takes more than {most} bytes; repeat less, or subscribe to topics by their names"
+        );
+    }
+    let error = error.to_string();
     let known = [
         ("unclosed character class", "missing closing ]"),
         ("unclosed group", "missing closing )"),
@@ -136,3 +152,24 @@ fn reason(error: &str) -> String {
 
 /// Kafka's least time between two resolutions in a group, whatever asks for one; no option changes it.
 const LEAST_INTERVAL: Duration = Duration::from_secs(10);
+/// How long a string of Kafka's may be.
+const MOST_BYTES: usize = 32_767;
+/// How much of an expression that is refused is told.
+const MOST_SHOWN: usize = 256;
+/// How large an expression may be once it is compiled. Each of its states may be looked at for each character of each topic's name, while all
+/// clients wait.
+const MOST_COMPILED: usize = 128 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No client writes a longer string, but a frame may hold one.
+    #[test]
+    fn an_expression_is_no_longer_than_a_string_and_told_in_part() {
+        let (code, sentence) = compile(&"a|".repeat(20_000)).expect_err("it is too long");
+        assert_eq!(code, ErrorCode::INVALID_REGULAR_EXPRESSION);
+        assert!(sentence.ends_with("it has 40000 bytes, and a string of Kafka's has 32767."), "{sentence}");
+        assert!(sentence.len() < 2 * MOST_SHOWN, "{sentence}");
+    }
+}
