@@ -4,7 +4,7 @@
 use super::records::Reading;
 use crate::broker::log::batch::Batch;
 use flate2::{Decompress, FlushDecompress, Status};
-use millstream_protocol::ErrorCode;
+use millstream_protocol::{Decompressor, ErrorCode};
 
 /// How much Kafka inflates at once: what went wrong within is noticed before the records in it are looked at.
 const CHUNK: usize = 16 << 10;
@@ -20,7 +20,7 @@ const COMMENT: u8 = 0x10;
 /// Why there is no more to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The data, or the checksum after them, are wrong.
+    /// The data, or the checksum after them, are wrong, or there is more than anybody may have inflated.
     Failed,
     /// They are cut short.
     Short,
@@ -38,7 +38,7 @@ pub(super) fn code(batch: &Batch, reading: Reading) -> ErrorCode {
     let bytes = batch.to_bytes();
     let member = bytes.get(HEADER..).unwrap_or_default();
     let Some(body) = after_member_header(member) else { return ErrorCode::UNKNOWN_SERVER_ERROR };
-    let (inflated, end) = inflate(body);
+    let (inflated, end) = inflate(body, Decompressor::DEFAULT_LIMIT);
     let mut rest = inflated.as_slice();
     for _ in 0..batch.count {
         match (read(&mut rest, reading), end) {
@@ -68,8 +68,8 @@ fn after_member_header(member: &[u8]) -> Option<&[u8]> {
     }
     Some(rest)
 }
-/// What is there to be read before the end.
-fn inflate(mut body: &[u8]) -> (Vec<u8>, End) {
+/// What is there to be read before the end, or before there is more than so many bytes.
+fn inflate(mut body: &[u8], most: usize) -> (Vec<u8>, End) {
     let mut inflate = Decompress::new(false);
     let mut inflated = Vec::new();
     let mut chunk = vec![0; CHUNK];
@@ -86,6 +86,7 @@ fn inflate(mut body: &[u8]) -> (Vec<u8>, End) {
             // It ends as it should: so it is the checksum that does not.
             Status::StreamEnd => return (inflated, End::Failed),
             _ if fresh.is_empty() => return (inflated, End::Short),
+            _ if inflated.len() > most => return (inflated, End::Failed),
             Status::Ok | Status::BufError => {}
         }
     }
@@ -147,8 +148,10 @@ fn varint(rest: &mut &[u8]) -> Result<i64, Stop> {
 mod tests {
     use super::*;
     use bytes::Bytes;
+    use flate2::write::DeflateEncoder;
     use millstream_protocol::record::{BatchBuilder, Stamp};
     use millstream_protocol::{Compression, Compressor, Headers, Timestamp};
+    use std::io::Write;
 
     /// Where a batch's records begin, in the gzip stream's stored block.
     const STORED: usize = HEADER + MEMBER_LEN + 5;
@@ -170,6 +173,16 @@ mod tests {
         bytes[8..12].copy_from_slice(&length.to_be_bytes());
         bytes[22] = Compression::Gzip.id();
         code(&Batch::parse(&Bytes::from(bytes)).unwrap(), Reading::Skipping)
+    }
+
+    /// A batch that inflates to a gigabyte is refused by what reads records, and was inflated here all the same to see why.
+    #[test]
+    fn what_inflates_to_more_than_records_may_is_not_inflated_to_its_end() {
+        let mut encoder = DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&vec![0; 100 * CHUNK]).unwrap();
+        let (inflated, end) = inflate(&encoder.finish().unwrap(), 2 * CHUNK);
+        assert!(inflated.len() <= 3 * CHUNK, "{} bytes", inflated.len());
+        assert_eq!(end, End::Failed);
     }
 
     #[test]
