@@ -123,17 +123,16 @@ impl Group {
             Body::Consumer(_) => names.contains(topic),
         }
     }
-    /// Whether somebody is in it, by id or by the name that is always the same.
-    pub(crate) fn has_member(&self, member_id: &str, instance_id: Option<&str>) -> bool {
+    /// Whether it has a member of this member id or of this instance id.
+    fn has_member(&self, member_id: &str, instance_id: Option<&str>) -> bool {
         match &self.body {
             Body::Classic(group) => {
                 group.members.contains_key(member_id.as_bytes())
                     || instance_id.is_some_and(|id| group.find_static(id).is_some())
             }
             Body::Consumer(group) => {
-                let mut instances = group.members.values().map(|member| member.instance_id.as_deref());
                 group.members.contains_key(member_id.as_bytes())
-                    || instance_id.is_some() && instances.any(|id| id == instance_id)
+                    || instance_id.is_some_and(|id| group.find_static(id).is_some())
             }
         }
     }
@@ -171,6 +170,10 @@ impl Groups {
     }
     pub(crate) fn remove(&mut self, id: &str) -> Option<Group> {
         self.0.remove(id.as_bytes())
+    }
+    /// Whether there is such a group, with a member of this member id or of this instance id.
+    pub(crate) fn has_member(&self, id: &str, member_id: &str, instance_id: Option<&str>) -> bool {
+        self.find(id).is_some_and(|group| group.has_member(member_id, instance_id))
     }
     pub(crate) fn all(&self) -> impl Iterator<Item = &Group> {
         self.0.values()

@@ -38,8 +38,7 @@ impl Handler for ConsumerGroupHeartbeat {
         (subscribes && request.member_epoch >= 0).then_some(ErrorCode::GROUP_MAX_SIZE_REACHED)
     }
     fn goes_on(broker: &Broker, request: &ConsumerGroupHeartbeatRequest) -> bool {
-        let group = broker.groups.find(&request.group_id.0);
-        group.is_some_and(|group| group.has_member(&request.member_id, request.instance_id.as_deref()))
+        broker.groups.has_member(&request.group_id.0, &request.member_id, request.instance_id.as_deref())
     }
     fn refuse(_: &ConsumerGroupHeartbeatRequest, code: ErrorCode) -> ConsumerGroupHeartbeatResponse {
         Self::refuse_with(code)

@@ -60,8 +60,7 @@ impl Handler for JoinGroup {
         Some(ErrorCode::GROUP_MAX_SIZE_REACHED)
     }
     fn goes_on(broker: &Broker, request: &JoinGroupRequest) -> bool {
-        let group = broker.groups.find(&request.group_id.0);
-        group.is_some_and(|group| group.has_member(&request.member_id, request.group_instance_id.as_deref()))
+        broker.groups.has_member(&request.group_id.0, &request.member_id, request.group_instance_id.as_deref())
     }
     fn refuse(_: &JoinGroupRequest, code: ErrorCode) -> JoinGroupResponse {
         refused_join(code, StrBytes::new())

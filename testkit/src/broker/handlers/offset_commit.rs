@@ -36,8 +36,7 @@ impl Handler for OffsetCommit {
         Some(ErrorCode::INVALID_COMMIT_OFFSET_SIZE)
     }
     fn goes_on(broker: &Broker, request: &OffsetCommitRequest) -> bool {
-        let group = broker.groups.find(&request.group_id.0);
-        group.is_some_and(|group| group.has_member(&request.member_id, request.group_instance_id.as_deref()))
+        broker.groups.has_member(&request.group_id.0, &request.member_id, request.group_instance_id.as_deref())
     }
     fn refuse(request: &OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse {
         answer(request, || code)

@@ -36,8 +36,7 @@ impl Handler for SyncGroup {
         (!request.assignments.is_empty()).then_some(ErrorCode::GROUP_MAX_SIZE_REACHED)
     }
     fn goes_on(broker: &Broker, request: &SyncGroupRequest) -> bool {
-        let group = broker.groups.find(&request.group_id.0);
-        group.is_some_and(|group| group.has_member(&request.member_id, request.group_instance_id.as_deref()))
+        broker.groups.has_member(&request.group_id.0, &request.member_id, request.group_instance_id.as_deref())
     }
     fn refuse(_: &SyncGroupRequest, code: ErrorCode) -> SyncGroupResponse {
         refused_sync(code)
