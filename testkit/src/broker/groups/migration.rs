@@ -19,7 +19,7 @@ fn not_a_consumer_group(id: &str) -> Refusal {
 
 impl Broker {
     /// Takes the last heartbeat in of a member that leaves.
-    pub(crate) fn leave(&mut self, id: &str, beat: &Heartbeat) -> Result<Beaten, Refusal> {
+    pub(crate) fn handle_last_heartbeat(&mut self, id: &str, beat: &Heartbeat) -> Result<Beaten, Refusal> {
         if self.groups.find(id).is_none() {
             return Err((ErrorCode::GROUP_ID_NOT_FOUND, format!("Group {id} not found.")));
         }
@@ -27,7 +27,7 @@ impl Broker {
         beaten.unwrap_or_else(|| Err(not_a_consumer_group(id)))
     }
     /// Takes the heartbeat in of a member that joins or stays. A group is founded or converted only if the member gets in.
-    pub(crate) fn beat(&mut self, id: &str, beat: &Heartbeat) -> Result<Beaten, Refusal> {
+    pub(crate) fn handle_heartbeat(&mut self, id: &str, beat: &Heartbeat) -> Result<Beaten, Refusal> {
         let Some(mut group) = self.founded(id, beat.epoch == 0)? else {
             let beaten = self.with_consumer(id, |group, ctx| group.handle_heartbeat(beat, ctx));
             return beaten.unwrap_or_else(|| Err(not_there(id)));

@@ -85,8 +85,10 @@ fn beat(
     let fresh_id = if request.member_id.is_empty() { Some(broker.unique_id()) } else { None };
     let heartbeat = heartbeat(call, request, fresh_id);
     let member_id = heartbeat.member_id.clone();
-    let beaten =
-        if heartbeat.epoch < 0 { broker.leave(&group, &heartbeat)? } else { broker.beat(&group, &heartbeat)? };
+    let beaten = match heartbeat.epoch {
+        ..0 => broker.handle_last_heartbeat(&group, &heartbeat)?,
+        _ => broker.handle_heartbeat(&group, &heartbeat)?,
+    };
     broker.resolve_expressions(&group, call);
     Ok((member_id, beaten))
 }

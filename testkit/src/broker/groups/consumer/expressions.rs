@@ -38,6 +38,9 @@ impl Resolution {
     pub(super) const fn nothing() -> Self {
         Self { matches: Matches::new(), at: Timestamp::from_millis(0), created: 0, is_due: false }
     }
+    fn keep(&mut self, used: &BTreeSet<StrBytes>) {
+        self.matches.retain(|expression, _| used.contains(expression));
+    }
 }
 
 impl ConsumerGroup {
@@ -57,12 +60,12 @@ impl ConsumerGroup {
     pub(super) fn review_expressions(&mut self, ctx: &Context<'_>) {
         let used = self.expressions();
         self.resolution.is_due = !used.is_empty() && self.is_resolution_due(&used, ctx);
-        self.resolution.matches.retain(|expression, _| used.contains(expression));
+        self.resolution.keep(&used);
     }
     /// Forgets what the expressions matched that nobody has any more.
     pub(super) fn forget_expressions(&mut self) {
         let used = self.expressions();
-        self.resolution.matches.retain(|expression, _| used.contains(expression));
+        self.resolution.keep(&used);
     }
     fn expressions(&self) -> BTreeSet<StrBytes> {
         self.members.values().filter_map(|member| member.regex.clone()).collect()

@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 pub(super) const PARTITION: usize = 16;
 
 /// A topic and how many partitions it has.
-type Sized = (Uuid, usize);
+type TopicSize = (Uuid, usize);
 
 /// A code and the sentence that goes with it.
 pub(crate) type Refusal = (ErrorCode, String);
@@ -96,7 +96,7 @@ pub(crate) struct ConsumerGroup {
     /// When the target was computed.
     assigned_at: Option<Timestamp>,
     /// The subscribed topics that there are, with their sizes: what a target was made for.
-    image: BTreeMap<StrBytes, Sized>,
+    image: BTreeMap<StrBytes, TopicSize>,
     resolution: Resolution,
 }
 

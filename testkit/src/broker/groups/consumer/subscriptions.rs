@@ -2,7 +2,7 @@
 
 use super::assignor::Subscriptions;
 use super::member::Member;
-use super::{ConsumerGroup, Sized};
+use super::{ConsumerGroup, TopicSize};
 use crate::broker::topics::Topics;
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ impl ConsumerGroup {
         self.names_of(member).iter().filter_map(|name| topics.find(name)).map(|topic| topic.id).collect()
     }
     /// The subscribed topics that there are.
-    pub(super) fn subscribed_image(&self, topics: &Topics) -> BTreeMap<StrBytes, Sized> {
+    pub(super) fn subscribed_image(&self, topics: &Topics) -> BTreeMap<StrBytes, TopicSize> {
         let names: BTreeSet<StrBytes> = self.members.values().flat_map(|member| self.names_of(member)).collect();
         names.into_iter().filter_map(|name| sized(&name, topics).map(|found| (name, found))).collect()
     }
@@ -40,6 +40,6 @@ impl ConsumerGroup {
         self.subscribed_names().into_iter().any(|name| self.image.get(name.as_bytes()).copied() != sized(name, topics))
     }
 }
-fn sized(name: &str, topics: &Topics) -> Option<Sized> {
+fn sized(name: &str, topics: &Topics) -> Option<TopicSize> {
     topics.find(name).map(|topic| (topic.id, topic.partitions.len()))
 }
