@@ -2,6 +2,7 @@
 //! whose answer is a code that clients know, and finds that the cluster goes on.
 
 use crate::client::{Connection, batch, connect, produce, text, write};
+use crate::transactions::{Producer, TV1};
 use bytes::Bytes;
 use millstream_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
 use millstream_protocol::messages::alter_user_scram_credentials_request::ScramCredentialUpsertion;
@@ -266,6 +267,25 @@ async fn transactional_ids_have_a_bound_and_those_that_are_known_go_on() {
     };
     assert_bounded(until_refused(&mut init), ErrorCode::POLICY_VIOLATION);
     assert_eq!(init(0), 0);
+}
+
+// Who came back was let in, and could then add nothing to its transactions.
+#[tokio::test]
+async fn a_known_producer_goes_on_with_transactions_when_nobody_new_is_let_in() {
+    let cluster = small().start().await;
+    let mut producer = Producer::init(&cluster);
+    let mut connection = Connection::to(&cluster, 0);
+    let refused = until_refused(|number| connection.call(3, &join(&format!("g{number}"), &long(0))).error_code);
+    assert_bounded(refused, ErrorCode::GROUP_MAX_SIZE_REACHED);
+    // Until there is no room for what is as small as the producer's own requests.
+    let (refused, _) = until_refused(|number| {
+        let request = InitProducerIdRequest::default().with_transaction_timeout_ms(60_000);
+        let id = TransactionalId(text(&number.to_string()));
+        connection.call(4, &request.with_transactional_id(Some(id))).error_code
+    });
+    assert_eq!(refused, ErrorCode::POLICY_VIOLATION);
+    assert_eq!((producer.add_partition(), producer.add_group()), (ErrorCode::NONE, ErrorCode::NONE));
+    assert_eq!((producer.commit_offset(4, 1), producer.end(TV1, true)), (ErrorCode::NONE, ErrorCode::NONE));
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ pub(crate) struct Producer {
     sequence: i32,
 }
 impl Producer {
-    fn init(cluster: &TestCluster) -> Self {
+    pub(crate) fn init(cluster: &TestCluster) -> Self {
         Self::try_init(cluster, 60_000).expect("the transactional id is free")
     }
     fn try_init(cluster: &TestCluster, timeout_ms: i32) -> Result<Self, ErrorCode> {

@@ -33,6 +33,9 @@ impl Handler for AddOffsetsToTxn {
     fn when_full(_: &Broker, _: &AddOffsetsToTxnRequest) -> Option<ErrorCode> {
         Some(ErrorCode::POLICY_VIOLATION)
     }
+    fn goes_on(broker: &Broker, request: &AddOffsetsToTxnRequest) -> bool {
+        broker.transactions.has(&request.transactional_id.0)
+    }
     fn refuse(_: &AddOffsetsToTxnRequest, code: ErrorCode) -> AddOffsetsToTxnResponse {
         AddOffsetsToTxnResponse::default().with_error_code(code.get())
     }

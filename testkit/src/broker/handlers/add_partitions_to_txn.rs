@@ -51,6 +51,12 @@ impl Handler for AddPartitionsToTxn {
     fn when_full(_: &Broker, _: &AddPartitionsToTxnRequest) -> Option<ErrorCode> {
         Some(ErrorCode::POLICY_VIOLATION)
     }
+    fn goes_on(broker: &Broker, request: &AddPartitionsToTxnRequest) -> bool {
+        match request.transactions.as_slice() {
+            [] => broker.transactions.has(&request.v3_and_below_transactional_id.0),
+            batched => batched.iter().all(|each| broker.transactions.has(&each.transactional_id.0)),
+        }
+    }
     fn refuse(request: &AddPartitionsToTxnRequest, code: ErrorCode) -> AddPartitionsToTxnResponse {
         let is_batched = !request.transactions.is_empty();
         AddPartitionsToTxnResponse::default()

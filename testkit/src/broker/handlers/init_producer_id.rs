@@ -30,7 +30,7 @@ impl Handler for InitProducerId {
     }
     /// Who begins anew is remembered already, and is written down once more.
     fn goes_on(broker: &Broker, request: &InitProducerIdRequest) -> bool {
-        request.transactional_id.as_ref().is_some_and(|id| broker.transactions.find(&id.0).is_some())
+        request.transactional_id.as_ref().is_some_and(|id| broker.transactions.has(&id.0))
     }
     fn refuse(_: &InitProducerIdRequest, code: ErrorCode) -> InitProducerIdResponse {
         InitProducerIdResponse::default()

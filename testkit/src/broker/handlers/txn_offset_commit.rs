@@ -56,6 +56,9 @@ impl Handler for TxnOffsetCommit {
     fn when_full(_: &Broker, _: &TxnOffsetCommitRequest) -> Option<ErrorCode> {
         Some(ErrorCode::INVALID_COMMIT_OFFSET_SIZE)
     }
+    fn goes_on(broker: &Broker, request: &TxnOffsetCommitRequest) -> bool {
+        broker.transactions.has(&request.transactional_id.0)
+    }
     fn refuse(request: &TxnOffsetCommitRequest, code: ErrorCode) -> TxnOffsetCommitResponse {
         answer(request, || code)
     }

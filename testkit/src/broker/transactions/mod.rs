@@ -31,6 +31,9 @@ impl Transactions {
     pub(crate) fn find_mut(&mut self, id: &str) -> Result<&mut Transaction, ErrorCode> {
         self.by_id.get_mut(id.as_bytes()).ok_or(ErrorCode::INVALID_PRODUCER_ID_MAPPING)
     }
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.find(id).is_some()
+    }
     pub(crate) fn all(&self) -> impl Iterator<Item = (&StrBytes, &Transaction)> {
         self.by_id.iter()
     }
