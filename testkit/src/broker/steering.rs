@@ -97,7 +97,7 @@ impl Broker {
     /// Lets a node lead as before, in a new term; says whether there is such a partition and who leads it.
     pub(crate) fn bump_leader_epoch(&mut self, topic: &str, partition: i32) -> bool {
         self.change_replica(topic, partition, |partition, _| {
-            partition.begin_term();
+            partition.begin_leader_epoch();
             true
         })
     }

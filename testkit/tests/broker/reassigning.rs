@@ -1,4 +1,4 @@
-//! Partitions that move to other nodes (KIP-455), by Kafka's rules for terms, order and going back; and who may lead after a node was killed.
+//! Partitions that move to other nodes (KIP-455), by Kafka's rules for leader epochs, order and going back; and who may lead after a node was killed.
 
 use crate::client::{Connection, batch, fetch, values, write};
 use millstream_protocol::ErrorCode;
@@ -70,7 +70,7 @@ fn eligible(cluster: &TestCluster) -> (Vec<i32>, Vec<i32>) {
 }
 
 #[tokio::test]
-async fn a_replica_that_goes_ends_its_leaders_term_though_that_one_leads_on() {
+async fn a_replica_that_goes_ends_its_leaders_epoch_though_that_one_leads_on() {
     let cluster = placed(TestCluster::builder(), &[1, 2, 3]).await;
     let (_, _, epoch) = told(&cluster);
     assert_eq!(reassign(&cluster, Some(&[1, 2])), ErrorCode::NONE);

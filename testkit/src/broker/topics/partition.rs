@@ -293,7 +293,7 @@ impl Partition {
     pub(crate) fn lead(&mut self, leader: Option<NodeId>, nodes: &Nodes) -> bool {
         let is_other = self.lead_within_epoch(leader, nodes);
         if is_other {
-            self.begin_term();
+            self.begin_leader_epoch();
         }
         is_other
     }
@@ -316,7 +316,7 @@ impl Partition {
         true
     }
     /// A new leader epoch begins, under whoever leads now.
-    pub(crate) fn begin_term(&mut self) {
+    pub(crate) fn begin_leader_epoch(&mut self) {
         self.leader_epoch += 1;
         if self.leader.is_some() {
             self.log.begin_epoch(self.leader_epoch);

@@ -83,14 +83,14 @@ impl Partition {
             self.settle(replicas, isr, nodes, Election::Clean, min_isr);
         }
     }
-    // A replica that goes ends its leader's term, even if that one leads on: who fetches as that replica is fenced.
+    // A replica that goes ends its leader's epoch, even if that one leads on: who fetches as that replica is fenced.
     fn settle(&mut self, replicas: Vec<NodeId>, isr: Vec<NodeId>, nodes: &Nodes, election: Election, min_isr: MinIsr) {
         let loses_a_replica = !without(&self.replicas, &replicas).is_empty();
         let left = without(&self.isr, &isr);
         self.replicas = replicas;
         self.replace_isr(isr, left, min_isr);
         if !self.elect(nodes, election) && loses_a_replica {
-            self.begin_term();
+            self.begin_leader_epoch();
         }
         self.forget_copies();
     }
