@@ -32,6 +32,9 @@ impl Log {
     }
     /// Forgets deleted batches whose segment holds nothing else and is not the last.
     pub(super) fn release_deleted(&mut self, rolls: &Rolls) {
+        if self.deleted.is_none() {
+            return;
+        }
         let segments = self.segments(rolls);
         if segments.len() > 1 && segments.first().is_some_and(|segment| segment.end <= self.start) {
             self.deleted = None;
