@@ -135,12 +135,7 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
             self.stream.write_all_buf(&mut segments).await?;
             return self.stream.flush().await;
         };
-        while segments.has_remaining() {
-            if answer.hurried(self.stream.write_buf(&mut segments)).await? == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-        }
-        answer.hurried(self.stream.flush()).await
+        answer.write(&mut self.stream, segments).await
     }
     async fn read(&mut self) -> io::Result<()> {
         match self.stream.read_buf(self.buffer.spare()).await? {

@@ -2,18 +2,22 @@
 //! read nothing.
 //!
 //! A connection has one answer at a time, as Kafka mutes a connection until its answer is out. When all hold as much as they may, the next
-//! request waits until some of it is read. Whoever reads nothing meanwhile is not waited for: its connection ends.
+//! request waits until some of it is read. Whoever reads nothing meanwhile, or hardly anything, is not waited for: its connection ends.
 
 use crate::broker::Outcome;
+use bytes::Buf;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
 
 /// Answers up to this size are not counted: a connection costs as much without one.
 const SMALL: usize = 16 << 10;
-/// For how long others wait for somebody who reads nothing.
+/// For how long others wait for each part of somebody's answer.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How many parts an answer has: whoever reads less than one of them while others lose their patience could hold it for hours.
+const PARTS: usize = 16;
 
 /// The bytes that all connections hold, and how many these may be.
 #[derive(Debug)]
@@ -77,8 +81,17 @@ pub(super) struct Answer {
     bytes: usize,
 }
 impl Answer {
-    /// Waits for a step of its way out; an error when others have waited for too long.
-    pub(super) async fn hurried<T>(&self, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    /// Writes what is left of it; an error when others have waited for too long for one of its parts.
+    pub(super) async fn write(&self, stream: &mut (impl AsyncWrite + Unpin), mut left: impl Buf) -> io::Result<()> {
+        while left.has_remaining() {
+            self.hurried(write_part(stream, &mut left, self.part())).await?;
+        }
+        self.hurried(stream.flush()).await
+    }
+    fn part(&self) -> usize {
+        self.bytes.div_ceil(PARTS)
+    }
+    async fn hurried<T>(&self, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
         tokio::select! {
             biased;
             done = step => done,
@@ -86,12 +99,12 @@ impl Answer {
         }
     }
     fn too_slow(&self) -> io::Error {
-        let (held, bound, bytes) = (*self.all.held.borrow(), self.all.bound, self.bytes);
+        let (held, bound, bytes, part) = (*self.all.held.borrow(), self.all.bound, self.bytes, self.part());
         io::Error::new(
             io::ErrorKind::TimedOut,
             format!(
-                "its client has read nothing of an answer of {bytes} bytes for {PATIENCE:?}, while all connections hold {held} bytes of \
-                 answers that are not read and may hold {bound} (millstream.max.unread.bytes)"
+                "its client has read less than {part} of an answer of {bytes} bytes for {PATIENCE:?}, while all connections hold {held} bytes \
+                 of answers that are not read and may hold {bound} (millstream.max.unread.bytes)"
             ),
         )
     }
@@ -101,11 +114,21 @@ impl Drop for Answer {
         self.all.change(|held| held - self.bytes);
     }
 }
+async fn write_part(stream: &mut (impl AsyncWrite + Unpin), left: &mut impl Buf, part: usize) -> io::Result<()> {
+    let goal = left.remaining().saturating_sub(part);
+    while left.remaining() > goal {
+        if stream.write_buf(left).await? == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+    }
+    Ok(())
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::future::pending;
+    use tokio::io::{AsyncReadExt, DuplexStream, duplex};
     use tokio::time::{Instant, timeout};
 
     #[tokio::test(start_paused = true)]
@@ -130,5 +153,31 @@ mod tests {
         let refused = slow.hurried(never()).await.expect_err("others wait").to_string();
         assert_eq!(begun.elapsed(), PATIENCE);
         assert!(refused.contains("an answer of 60 bytes for 1s") && refused.contains("hold 120 bytes"), "{refused}");
+    }
+
+    /// Reads so much at a time, a little before others lose their patience.
+    async fn sip(mut stream: DuplexStream, bytes: usize) {
+        let mut sip = vec![0; bytes];
+        while stream.read_exact(&mut sip).await.is_ok() {
+            tokio::time::sleep(PATIENCE * 9 / 10).await;
+        }
+    }
+    /// Every byte was taken for a sign of life: with a few connections that read one a second, nobody was answered any more.
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_hardly_anything_is_not_waited_for() {
+        let all = Arc::new(Unread::new(1600));
+        for (bytes, is_fast_enough) in [(1, false), (100, true)] {
+            let answer = all.take(1600);
+            let (mut near, far) = duplex(10);
+            let (written, ()) = tokio::join!(
+                async {
+                    let written = answer.write(&mut near, &[7; 1600][..]).await;
+                    drop(near);
+                    written.map_err(|error| error.to_string())
+                },
+                sip(far, bytes)
+            );
+            assert_eq!(written.is_ok(), is_fast_enough, "{bytes} bytes at a time: {written:?}");
+        }
     }
 }

@@ -82,7 +82,7 @@ fn answers_that_nobody_reads_have_a_bound_over_all_connections() {
     let mut said = String::new();
     let errors = broker.process.stderr.as_mut().expect("it is piped");
     BufReader::new(errors).read_line(&mut said).expect("it says something");
-    assert!(said.contains("its client has read nothing of an answer of 419"), "{said}");
+    assert!(said.contains("its client has read less than 262") && said.contains(" of an answer of 419"), "{said}");
     assert!(said.contains("(millstream.max.unread.bytes)"), "{said}");
     drop((one, crowd));
     ask(&mut broker.connect());
