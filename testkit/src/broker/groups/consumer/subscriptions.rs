@@ -14,9 +14,15 @@ impl ConsumerGroup {
     }
     /// The names to which any member is subscribed.
     pub(crate) fn subscribed_names(&self) -> BTreeSet<&str> {
-        let matches = self.members.values().filter_map(|member| self.matches_of(member)).flatten();
-        let named = self.members.values().flat_map(|member| &member.topics);
-        named.chain(matches).map(StrBytes::as_str).collect()
+        self.subscribed().into_iter().map(StrBytes::as_str).collect()
+    }
+    // Members mostly want the same: each heartbeat asks, and looks at what many want once.
+    fn subscribed(&self) -> BTreeSet<&StrBytes> {
+        let named: BTreeSet<&BTreeSet<StrBytes>> = self.members.values().map(|member| &member.topics).collect();
+        let expressions: BTreeSet<&StrBytes> =
+            self.members.values().filter_map(|member| member.regex.as_ref()).collect();
+        let matches = expressions.into_iter().filter_map(|expression| self.resolution.matches.get(expression));
+        named.into_iter().chain(matches).flatten().collect()
     }
     /// Whether all members are subscribed to the same names, or all by one expression and no name.
     pub(super) fn subscriptions(&self) -> Subscriptions {
@@ -31,13 +37,13 @@ impl ConsumerGroup {
     }
     /// The subscribed topics that there are.
     pub(super) fn subscribed_image(&self, topics: &Topics) -> BTreeMap<StrBytes, TopicSize> {
-        let names: BTreeSet<StrBytes> = self.members.values().flat_map(|member| self.names_of(member)).collect();
-        names.into_iter().filter_map(|name| sized(&name, topics).map(|found| (name, found))).collect()
+        let names = self.subscribed().into_iter();
+        names.filter_map(|name| sized(name, topics).map(|found| (name.clone(), found))).collect()
     }
     /// Whether a topic came, went or grew that somebody is subscribed to. What nobody is subscribed to any more is no news: who gave it up has
     /// begun an epoch, or will when its expression is resolved.
     pub(super) fn has_news(&self, topics: &Topics) -> bool {
-        self.subscribed_names().into_iter().any(|name| self.image.get(name.as_bytes()).copied() != sized(name, topics))
+        self.subscribed().into_iter().any(|name| self.image.get(name).copied() != sized(name, topics))
     }
 }
 fn sized(name: &str, topics: &Topics) -> Option<TopicSize> {
