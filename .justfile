@@ -76,11 +76,10 @@ demo:
         echo "reached by $host"
     done
 
-# seeds of the simulator, each ten minutes of its own time under faults; optimised, by what `no-c` has built already: of its two targets the
-# one whose allocator is quick
+# seeds of the simulator, each ten minutes of its own time under faults; optimised, by what `no-c` has built already
 simulate count="500" first="1":
-    RUSTFLAGS="-C target-feature=+crt-static" cargo build {{ cargo_flags }} --release -p millstream-testkit --example simulate --target x86_64-unknown-linux-gnu
-    target/x86_64-unknown-linux-gnu/release/examples/simulate {{ count }} {{ first }}
+    cargo build {{ cargo_flags }} --release -p millstream-testkit --example simulate --target x86_64-unknown-linux-musl
+    target/x86_64-unknown-linux-musl/release/examples/simulate {{ count }} {{ first }}
 
 # every decoder against chance, two targets at a time: `just fuzz 300 records picture` runs two of them for 300 s each
 fuzz seconds="30" *targets:
