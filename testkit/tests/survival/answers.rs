@@ -9,12 +9,20 @@ use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// Whatever an answer of this API can be made to be.
+fn malformed(api: ApiKey) -> Vec<(Malformation, FaultPlan)> {
+    let plans = Malformation::ALL.map(|how| (how, FaultPlan::new(api, [FaultStep::new(Effect::Malform(how))])));
+    let possible: Vec<_> = plans.into_iter().filter(|(_, plan)| plan.check().is_ok()).collect();
+    let all_can_be = Malformation::ALL.len() - if api == ApiKey::FETCH { 0 } else { 3 };
+    assert!(possible.len() >= all_can_be, "{api}: {possible:?}");
+    possible
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_producer_survives_hostile_answers_to_every_request() -> Result<(), Error> {
     for api in [ApiKey::API_VERSIONS, ApiKey::METADATA, ApiKey::INIT_PRODUCER_ID, ApiKey::PRODUCE] {
-        for how in Malformation::ALL {
+        for (how, plan) in malformed(api) {
             let cluster = memory().start().await;
-            let plan = FaultPlan::new(api, [FaultStep::new(Effect::Malform(how))]);
             cluster.add_faults(plan).expect("it can be");
             let sent = within(10 * MINUTE, async {
                 let producer = Producer::connect(&cluster).await?;
@@ -36,10 +44,9 @@ async fn a_producer_survives_hostile_answers_to_every_request() -> Result<(), Er
 #[tokio::test(start_paused = true)]
 async fn a_consumer_survives_hostile_answers_to_every_request() -> Result<(), Error> {
     for api in [ApiKey::METADATA, ApiKey::LIST_OFFSETS, ApiKey::FETCH] {
-        for how in Malformation::ALL {
+        for (how, plan) in malformed(api) {
             let cluster = memory().start().await;
             send(&Producer::connect(&cluster).await?, "a").await?;
-            let plan = FaultPlan::new(api, [FaultStep::new(Effect::Malform(how))]);
             cluster.add_faults(plan).expect("it can be");
             let mut consumer = match within(10 * MINUTE, reader(&cluster)).await {
                 Ok(consumer) => consumer,
