@@ -307,6 +307,19 @@ fn tidy_groups(response: &mut ConsumerGroupDescribeResponse, ids: &mut Ids) {
     for group in &mut response.groups {
         group.members.iter_mut().for_each(|member| tidy_described(member, ids));
         group.members.sort_by(|one, other| one.member_id.cmp(&other.member_id));
+        share_among_given(&mut group.members);
+    }
+}
+/// Partitions are given out in the order of ids. Several members whose ids a broker made up stand in any order, so that only what they have among
+/// them can be told.
+fn share_among_given(members: &mut [Member]) {
+    let mut given: Vec<&mut Member> = members.iter_mut().filter(|member| Ids::is_given(&member.member_id)).collect();
+    let mut shares: Vec<_> =
+        given.iter().map(|member| (member.assignment.clone(), member.target_assignment.clone())).collect();
+    shares.sort_by_key(|share| format!("{share:?}"));
+    for (member, (assignment, target)) in given.iter_mut().zip(shares) {
+        member.assignment = assignment;
+        member.target_assignment = target;
     }
 }
 

@@ -76,6 +76,10 @@ impl Ids {
             None => StrBytes::from_static_str("member whose id is on its way"),
         }
     }
+    /// Whether a broker made up the id that [`tidy_member`](Self::tidy_member) has replaced.
+    pub(crate) fn is_given(tidy: &StrBytes) -> bool {
+        tidy.starts_with("member ")
+    }
     /// The same for the same producer on both sides; what is negative or the test's own stays.
     pub(crate) fn tidy_producer(&mut self, id: i64) -> i64 {
         if !(0..OWN_PRODUCERS).contains(&id) {
