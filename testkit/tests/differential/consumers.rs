@@ -255,6 +255,7 @@ fn learn(consumer: &Consumer, response: &ConsumerGroupHeartbeatResponse, ids: &m
 }
 fn tidy(response: &mut ConsumerGroupHeartbeatResponse, ids: &mut Ids) {
     response.member_id = response.member_id.as_ref().map(|id| ids.tidy_member(id));
+    response.error_message = response.error_message.as_ref().map(|sentence| ids.tidy_sentence(sentence));
     for topic in response.assignment.iter_mut().flat_map(|given| &mut given.topic_partitions) {
         topic.topic_id = ids.tidy(topic.topic_id);
         topic.partitions.sort_unstable();

@@ -76,6 +76,12 @@ impl Ids {
             None => StrBytes::from_static_str("member whose id is on its way"),
         }
     }
+    /// A sentence that names members.
+    pub(crate) fn tidy_sentence(&self, sentence: &str) -> StrBytes {
+        let named =
+            |sentence: String, (at, id): (usize, &StrBytes)| sentence.replace(id.as_str(), &format!("member {at}"));
+        StrBytes::from_string(self.members.iter().enumerate().fold(sentence.to_owned(), named))
+    }
     /// Whether a broker made up the id that [`tidy_member`](Self::tidy_member) has replaced.
     pub(crate) fn is_given(tidy: &StrBytes) -> bool {
         tidy.starts_with("member ")
