@@ -90,6 +90,22 @@ async fn of_a_resource_that_comes_twice_nothing_is_done() {
     assert_eq!(admin.option(TOPIC, "u", "retention.ms").0, "2000");
 }
 
+/// It was shown among the topics' options, and did nothing.
+#[tokio::test]
+async fn what_is_set_for_the_only_broker_is_in_force() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut admin = Admin::of(&cluster);
+    let mut writer = Connection::to(&cluster, 0);
+    let mut written = || ErrorCode::new(write(&mut writer, "t", batch(&["no key"], &Stamp::plain())).0);
+    assert_eq!(written(), ErrorCode::NONE);
+    let node = &cluster_node();
+    let set = admin.alter(BROKER, node, SET, "log.cleanup.policy", Some(" delete , compact "));
+    assert_eq!(set.0, ErrorCode::NONE);
+    assert_eq!(written(), ErrorCode::INVALID_RECORD);
+    assert_eq!(admin.alter(BROKER, node, DELETE, "log.cleanup.policy", None).0, ErrorCode::NONE);
+    assert_eq!(written(), ErrorCode::NONE);
+}
+
 #[tokio::test]
 async fn what_is_wrong_with_an_option_is_said_in_kafkas_words() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;

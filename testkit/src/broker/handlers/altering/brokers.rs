@@ -23,11 +23,12 @@ pub(super) fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Res
         check_least_in_sync(asked, node.is_none())?;
     }
     if !asked.validate_only {
+        let in_force = broker.dynamic_configs();
         match node {
             Some(node) => broker.configs.brokers.insert(node, values),
             None => Some(std::mem::replace(&mut broker.configs.cluster, values)),
         };
-        broker.apply_dynamic_configs(&before);
+        broker.apply_dynamic_configs(&in_force);
     }
     Ok(())
 }
@@ -103,17 +104,26 @@ pub(super) fn broker_of(call: &Call, name: &str, unexpected: &str) -> Result<Opt
 }
 
 impl Broker {
-    /// Lets the cluster follow what was set for all brokers, as far as it knows the options. What was set until now and is no more has its
-    /// default again.
+    /// What is in force that was set while the cluster runs. What is set for one broker alone is so where there is no other; of several each
+    /// would be set otherwise, which is stored and shown.
+    fn dynamic_configs(&self) -> Values {
+        let mut values = self.configs.cluster.clone();
+        if let [only] = self.nodes.all() {
+            values.extend(self.configs.brokers.get(&only.id).cloned().unwrap_or_default());
+        }
+        values
+    }
+    /// Lets the cluster follow what is set, as far as it knows the options. What was set until now and is no more has its default again.
     fn apply_dynamic_configs(&mut self, before: &Values) {
-        let gone = before.keys().filter(|name| !self.configs.cluster.contains_key(*name));
+        let set = self.dynamic_configs();
+        let gone = before.keys().filter(|name| !set.contains_key(*name));
         let defaults: Values = gone.filter_map(|name| Some((name.clone(), self.started_with(name)?))).collect();
-        for (name, value) in defaults.iter().chain(&self.configs.cluster) {
+        for (name, value) in defaults.iter().chain(&set) {
             // An option that is only stored is none of the settings'.
             let kind = options::broker(name).map_or(Type::Unknown, |option| option.kind);
             let _unknown = self.settings.follow(name, &config::canonical(kind, value));
         }
-        let is_set = |key: &str| self.settings.given.contains_key(key) || self.configs.cluster.contains_key(key);
+        let is_set = |key: &str| self.settings.given.contains_key(key) || set.contains_key(key);
         let key_of = |name: &str| config::option(name).map_or("", |option| option.broker_key);
         self.settings.topic_defaults.retain(|name, _| is_set(key_of(name)));
         let defaults = &self.settings.topic_defaults;
