@@ -81,6 +81,8 @@ pub(crate) enum Comer {
     New,
     /// A member or a producer that goes on: it may go beyond what is for those who are new, as it cannot work otherwise.
     Known,
+    /// Somebody who ends what it was let in for: it may always, as it could never make room otherwise. What that takes counts all the same.
+    Ending,
 }
 impl Comer {
     pub(crate) fn who(goes_on: bool) -> Self {
@@ -139,9 +141,11 @@ impl Broker {
     pub(crate) fn has_state_room(&mut self, api: ApiKey, call: &Call, bytes: usize, comer: Comer) -> bool {
         let bytes = bytes.saturating_mul(TIMES).saturating_add(EACH);
         let Bounds { state_bytes, record_bytes, .. } = self.settings.bounds;
-        let state_bytes = match comer {
-            Comer::New => state_bytes,
-            Comer::Known => with_margin(state_bytes),
+        let (state_bytes, record_bytes) = match comer {
+            // What coordinators write down are records, too.
+            Comer::New => (state_bytes, with_margin(record_bytes)),
+            Comer::Known => (with_margin(state_bytes), with_margin(record_bytes)),
+            Comer::Ending => (usize::MAX, usize::MAX),
         };
         let remembers = self.state_kept.try_add(bytes, state_bytes) || self.count_state(bytes, state_bytes);
         if !remembers {
@@ -155,11 +159,9 @@ impl Broker {
             }
             return false;
         }
-        // What coordinators write down are records, too.
-        let bound = with_margin(record_bytes);
-        let has_room = self.has_record_room(bytes, bound);
+        let has_room = self.has_record_room(bytes, record_bytes);
         if !has_room && self.records_kept.is_news() {
-            let (client, reason) = (&call.client_id, self.record_bytes_reason(bound));
+            let (client, reason) = (&call.client_id, self.record_bytes_reason(record_bytes));
             tracing::warn!("{api} of client `{client}` is refused, as it would be written down. {reason}");
         }
         has_room

@@ -2,7 +2,7 @@
 //! whose answer is a code that clients know, and finds that the cluster goes on.
 
 use crate::client::{Connection, batch, connect, produce, text, write};
-use crate::transactions::{Producer, TV1};
+use crate::transactions::{Producer, TV1, TV2};
 use bytes::Bytes;
 use millstream_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
 use millstream_protocol::messages::alter_user_scram_credentials_request::ScramCredentialUpsertion;
@@ -12,14 +12,15 @@ use millstream_protocol::messages::create_topics_request::CreatableTopic;
 use millstream_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use millstream_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
 use millstream_protocol::messages::join_group_request::JoinGroupRequestProtocol;
+use millstream_protocol::messages::leave_group_request::MemberIdentity;
 use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::sync_group_request::SyncGroupRequestAssignment;
 use millstream_protocol::messages::{
     AlterClientQuotasRequest, AlterUserScramCredentialsRequest, ConsumerGroupHeartbeatRequest, CreateAclsRequest,
     CreatePartitionsRequest, CreateTopicsRequest, DeleteGroupsRequest, DeleteTopicsRequest, FetchRequest, GroupId,
-    IncrementalAlterConfigsRequest, InitProducerIdRequest, JoinGroupRequest, MetadataRequest, OffsetCommitRequest,
-    SyncGroupRequest, TopicName, TransactionalId,
+    IncrementalAlterConfigsRequest, InitProducerIdRequest, JoinGroupRequest, LeaveGroupRequest, MetadataRequest,
+    OffsetCommitRequest, SyncGroupRequest, TopicName, TransactionalId,
 };
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
@@ -242,6 +243,42 @@ async fn takeovers_are_refused_when_there_is_no_room_to_write_them_down() {
     let request = InitProducerIdRequest::default().with_transaction_timeout_ms(60_000);
     let request = request.with_transactional_id(Some(TransactionalId(text("x"))));
     assert_bounded(until_refused(|_| connection.call(4, &request).error_code), ErrorCode::POLICY_VIOLATION);
+}
+
+// An abort of nothing is written down as well, and nothing counted it.
+#[tokio::test]
+async fn aborts_of_nothing_are_refused_when_there_is_no_room_to_write_them_down() {
+    let cluster = TestCluster::builder().config("millstream.max.record.bytes", "20000").start().await;
+    let mut producer = Producer::init(&cluster);
+    assert_bounded(until_refused(|_| producer.end(TV2, false).get()), ErrorCode::POLICY_VIOLATION);
+}
+
+#[tokio::test]
+async fn a_transaction_that_is_open_can_be_ended_however_little_room_there_is() {
+    let cluster = TestCluster::builder().topic("t", 1).config("millstream.max.record.bytes", "20000").start().await;
+    let mut producer = Producer::init(&cluster);
+    assert_eq!(producer.add_partition(), ErrorCode::NONE);
+    let mut connection = Connection::to(&cluster, 0);
+    let request = InitProducerIdRequest::default().with_transaction_timeout_ms(60_000);
+    let request = request.with_transactional_id(Some(TransactionalId(text("y"))));
+    assert_bounded(until_refused(|_| connection.call(4, &request).error_code), ErrorCode::POLICY_VIOLATION);
+    assert_eq!(producer.end(TV2, true), ErrorCode::NONE);
+    assert_eq!(producer.end(TV2, false), ErrorCode::POLICY_VIOLATION, "nothing is open any more");
+}
+
+#[tokio::test]
+async fn members_may_leave_however_little_room_there_is() {
+    let cluster = small().config("group.initial.rebalance.delay.ms", "0").start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let joined = connection.call(3, &join("first", &long(0)));
+    let refused = until_refused(|number| {
+        let larger = "x".repeat(4000 * number);
+        connection.call(3, &join("first", &larger).with_member_id(joined.member_id.clone())).error_code
+    });
+    assert_eq!(refused.0, ErrorCode::GROUP_MAX_SIZE_REACHED);
+    let leaving = MemberIdentity::default().with_member_id(joined.member_id.clone());
+    let request = LeaveGroupRequest::default().with_group_id(GroupId(text("first"))).with_members(vec![leaving]);
+    assert_eq!(connection.call(5, &request).members[0].error_code, 0);
 }
 
 #[tokio::test]

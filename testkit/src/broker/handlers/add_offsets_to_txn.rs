@@ -4,6 +4,7 @@
 
 use super::{Handler, code_of};
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::transactions::transaction::{Edition, Identity};
 use millstream_protocol::ErrorCode;
@@ -33,8 +34,8 @@ impl Handler for AddOffsetsToTxn {
     fn when_full(_: &Broker, _: &AddOffsetsToTxnRequest) -> Option<ErrorCode> {
         Some(ErrorCode::POLICY_VIOLATION)
     }
-    fn goes_on(broker: &Broker, request: &AddOffsetsToTxnRequest) -> bool {
-        broker.transactions.has(&request.transactional_id.0)
+    fn comer(broker: &Broker, request: &AddOffsetsToTxnRequest) -> Comer {
+        Comer::who(broker.transactions.has(&request.transactional_id.0))
     }
     fn refuse(_: &AddOffsetsToTxnRequest, code: ErrorCode) -> AddOffsetsToTxnResponse {
         AddOffsetsToTxnResponse::default().with_error_code(code.get())

@@ -4,6 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::PartitionKey;
 use crate::broker::transactions::transaction::{Edition, Identity};
@@ -51,11 +52,12 @@ impl Handler for AddPartitionsToTxn {
     fn when_full(_: &Broker, _: &AddPartitionsToTxnRequest) -> Option<ErrorCode> {
         Some(ErrorCode::POLICY_VIOLATION)
     }
-    fn goes_on(broker: &Broker, request: &AddPartitionsToTxnRequest) -> bool {
-        match request.transactions.as_slice() {
+    fn comer(broker: &Broker, request: &AddPartitionsToTxnRequest) -> Comer {
+        let is_known = match request.transactions.as_slice() {
             [] => broker.transactions.has(&request.v3_and_below_transactional_id.0),
             batched => batched.iter().all(|each| broker.transactions.has(&each.transactional_id.0)),
-        }
+        };
+        Comer::who(is_known)
     }
     fn refuse(request: &AddPartitionsToTxnRequest, code: ErrorCode) -> AddPartitionsToTxnResponse {
         let is_batched = !request.transactions.is_empty();

@@ -4,6 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::consumer::Refusal;
 use crate::broker::groups::consumer::assignor::Assignor;
@@ -37,8 +38,8 @@ impl Handler for ConsumerGroupHeartbeat {
         let subscribes = request.subscribed_topic_names.is_some() || request.subscribed_topic_regex.is_some();
         (subscribes && request.member_epoch >= 0).then_some(ErrorCode::GROUP_MAX_SIZE_REACHED)
     }
-    fn goes_on(broker: &Broker, request: &ConsumerGroupHeartbeatRequest) -> bool {
-        broker.groups.has_member(&request.group_id.0, &request.member_id, request.instance_id.as_deref())
+    fn comer(broker: &Broker, request: &ConsumerGroupHeartbeatRequest) -> Comer {
+        Comer::who(broker.groups.has_member(&request.group_id.0, &request.member_id, request.instance_id.as_deref()))
     }
     fn refuse(_: &ConsumerGroupHeartbeatRequest, code: ErrorCode) -> ConsumerGroupHeartbeatResponse {
         Self::refuse_with(code)

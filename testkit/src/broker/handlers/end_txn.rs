@@ -4,6 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::log::batch::Marker;
 use crate::broker::transactions::transaction::Identity;
@@ -28,6 +29,16 @@ impl Handler for EndTxn {
             }
             Err(code) => Self::refuse(&request, code),
         })
+    }
+    fn when_full(_: &Broker, _: &EndTxnRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::POLICY_VIOLATION)
+    }
+    /// An abort of nothing is written down, too, as often as it is asked for.
+    fn comer(broker: &Broker, request: &EndTxnRequest) -> Comer {
+        match broker.transactions.find(&request.transactional_id.0) {
+            Some(transaction) if transaction.is_open() => Comer::Ending,
+            known => Comer::who(known.is_some()),
+        }
     }
     fn refuse(_: &EndTxnRequest, code: ErrorCode) -> EndTxnResponse {
         EndTxnResponse::default().with_error_code(code.get())

@@ -4,6 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::transactions::transaction::Identity;
 use millstream_protocol::ErrorCode;
@@ -29,8 +30,8 @@ impl Handler for InitProducerId {
         request.transactional_id.as_ref().map(|_| ErrorCode::POLICY_VIOLATION)
     }
     /// Who begins anew is remembered already, and is written down once more.
-    fn goes_on(broker: &Broker, request: &InitProducerIdRequest) -> bool {
-        request.transactional_id.as_ref().is_some_and(|id| broker.transactions.has(&id.0))
+    fn comer(broker: &Broker, request: &InitProducerIdRequest) -> Comer {
+        Comer::who(request.transactional_id.as_ref().is_some_and(|id| broker.transactions.has(&id.0)))
     }
     fn refuse(_: &InitProducerIdRequest, code: ErrorCode) -> InitProducerIdResponse {
         InitProducerIdResponse::default()

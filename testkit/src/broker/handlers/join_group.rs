@@ -4,6 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::Group;
 use crate::broker::groups::classic::join::Joining;
@@ -59,8 +60,12 @@ impl Handler for JoinGroup {
     fn when_full(_: &Broker, _: &JoinGroupRequest) -> Option<ErrorCode> {
         Some(ErrorCode::GROUP_MAX_SIZE_REACHED)
     }
-    fn goes_on(broker: &Broker, request: &JoinGroupRequest) -> bool {
-        broker.groups.has_member(&request.group_id.0, &request.member_id, request.group_instance_id.as_deref())
+    fn comer(broker: &Broker, request: &JoinGroupRequest) -> Comer {
+        Comer::who(broker.groups.has_member(
+            &request.group_id.0,
+            &request.member_id,
+            request.group_instance_id.as_deref(),
+        ))
     }
     fn refuse(_: &JoinGroupRequest, code: ErrorCode) -> JoinGroupResponse {
         refused_join(code, StrBytes::new())

@@ -4,6 +4,7 @@
 
 use super::{Handler, code_of};
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::classic::leave::Leaver;
 use millstream_protocol::ErrorCode;
@@ -33,6 +34,12 @@ impl Handler for LeaveGroup {
         let codes = leave(broker, &request, &leavers.collect::<Vec<_>>());
         let members = request.members.iter().zip(codes).map(|(member, code)| answer(member, code)).collect();
         Answer::Reply(LeaveGroupResponse::default().with_members(members))
+    }
+    fn when_full(_: &Broker, _: &LeaveGroupRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::GROUP_MAX_SIZE_REACHED)
+    }
+    fn comer(_: &Broker, _: &LeaveGroupRequest) -> Comer {
+        Comer::Ending
     }
     fn refuse(_: &LeaveGroupRequest, code: ErrorCode) -> LeaveGroupResponse {
         LeaveGroupResponse::default().with_error_code(code.get())

@@ -103,9 +103,9 @@ pub(super) trait Handler {
     fn when_full(_broker: &Broker, _request: &Self::Request) -> Option<ErrorCode> {
         None
     }
-    /// Whether it only goes on with what is remembered already: its share is kept for it when nobody new is let in.
-    fn goes_on(_broker: &Broker, _request: &Self::Request) -> bool {
-        false
+    /// Who wants that to be remembered.
+    fn comer(_broker: &Broker, _request: &Self::Request) -> Comer {
+        Comer::New
     }
     /// Takes out of a refusal what a version has no place for.
     fn fit(_: &mut <Self::Request as Request>::Response, _version: i16) {}
@@ -252,7 +252,7 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
         return Some(encode::<H::Request>(call, &response));
     }
     if let Some(code) = H::when_full(broker, &request)
-        && !broker.has_state_room(H::Request::KEY, call, kept.len(), Comer::who(H::goes_on(broker, &request)))
+        && !broker.has_state_room(H::Request::KEY, call, kept.len(), H::comer(broker, &request))
     {
         let mut response = H::refuse(&request, code);
         H::fit(&mut response, call.version);

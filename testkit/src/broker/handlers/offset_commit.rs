@@ -4,6 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::committing::{CONSUMERS_SINCE, Committer, Position, TopicRef};
 use millstream_protocol::ErrorCode;
@@ -35,8 +36,12 @@ impl Handler for OffsetCommit {
     fn when_full(_: &Broker, _: &OffsetCommitRequest) -> Option<ErrorCode> {
         Some(ErrorCode::INVALID_COMMIT_OFFSET_SIZE)
     }
-    fn goes_on(broker: &Broker, request: &OffsetCommitRequest) -> bool {
-        broker.groups.has_member(&request.group_id.0, &request.member_id, request.group_instance_id.as_deref())
+    fn comer(broker: &Broker, request: &OffsetCommitRequest) -> Comer {
+        Comer::who(broker.groups.has_member(
+            &request.group_id.0,
+            &request.member_id,
+            request.group_instance_id.as_deref(),
+        ))
     }
     fn refuse(request: &OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse {
         answer(request, || code)

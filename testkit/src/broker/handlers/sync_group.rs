@@ -4,6 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::classic::refused_sync;
 use millstream_protocol::ErrorCode;
@@ -35,8 +36,12 @@ impl Handler for SyncGroup {
     fn when_full(_: &Broker, request: &SyncGroupRequest) -> Option<ErrorCode> {
         (!request.assignments.is_empty()).then_some(ErrorCode::GROUP_MAX_SIZE_REACHED)
     }
-    fn goes_on(broker: &Broker, request: &SyncGroupRequest) -> bool {
-        broker.groups.has_member(&request.group_id.0, &request.member_id, request.group_instance_id.as_deref())
+    fn comer(broker: &Broker, request: &SyncGroupRequest) -> Comer {
+        Comer::who(broker.groups.has_member(
+            &request.group_id.0,
+            &request.member_id,
+            request.group_instance_id.as_deref(),
+        ))
     }
     fn refuse(_: &SyncGroupRequest, code: ErrorCode) -> SyncGroupResponse {
         refused_sync(code)

@@ -4,6 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::committing::{Committer, Position, TopicRef};
 use crate::broker::transactions::transaction::{Edition, Identity, State};
@@ -56,8 +57,8 @@ impl Handler for TxnOffsetCommit {
     fn when_full(_: &Broker, _: &TxnOffsetCommitRequest) -> Option<ErrorCode> {
         Some(ErrorCode::INVALID_COMMIT_OFFSET_SIZE)
     }
-    fn goes_on(broker: &Broker, request: &TxnOffsetCommitRequest) -> bool {
-        broker.transactions.has(&request.transactional_id.0)
+    fn comer(broker: &Broker, request: &TxnOffsetCommitRequest) -> Comer {
+        Comer::who(broker.transactions.has(&request.transactional_id.0))
     }
     fn refuse(request: &TxnOffsetCommitRequest, code: ErrorCode) -> TxnOffsetCommitResponse {
         answer(request, || code)

@@ -117,6 +117,10 @@ impl Transaction {
         let groups = self.groups.iter().map(|group| text_weight(group)).sum::<usize>();
         size_of::<Self>() + 2 * (self.partitions.len() * size_of::<PartitionKey>() + groups)
     }
+    /// Whether there is something to end.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.state, State::Ongoing { .. })
+    }
     /// When it next has something to do by itself.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         match self.state {
