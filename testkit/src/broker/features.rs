@@ -112,6 +112,10 @@ impl Features {
     pub(crate) fn has_consumer_groups(&self) -> bool {
         self.level("group.version") >= 1
     }
+    /// Whether replicas may lead that were in sync until there were too few (KIP-966).
+    pub(crate) fn has_eligible_replicas(&self) -> bool {
+        self.level("eligible.leader.replicas.version") >= 1
+    }
     /// Which protocol transactions follow: 2 is KIP-890's.
     pub(crate) fn transaction_version(&self) -> i16 {
         self.level("transaction.version")

@@ -1,20 +1,28 @@
 //! What the controller and the followers do: elections, in-sync replicas, and whom it wakes when a partition's state changes.
 
 use super::Broker;
+use super::configs::MIN_ISR;
 use super::nodes::Nodes;
 use super::timers::TimerKey;
 use super::topics::PartitionKey;
 use super::topics::partition::{Election, Partition};
-use super::topics::topic::{MinIsr, Topic};
+use super::topics::topic::{InSyncRules, MinIsr, Topic};
 use millstream_protocol::NodeId;
 use std::time::Duration;
 
 impl Broker {
+    /// What the release and the features in force say of replicas in sync.
+    pub(crate) fn in_sync_rules(&self) -> InSyncRules {
+        InSyncRules {
+            keeps_eligible: self.features.has_eligible_replicas(),
+            is_strict: self.settings.release.is_since("3.7"),
+        }
+    }
     /// Something was appended, or a follower moved: lets followers fetch, and wakes whoever waits.
     pub(crate) fn replicate(&mut self, key: PartitionKey) {
-        let now = self.now;
+        let (now, rules) = (self.now, self.in_sync_rules());
         let Some(topic) = self.topics.find_id_mut(key.0) else { return };
-        let min_isr = topic.min_isr();
+        let min_isr = topic.min_isr(rules);
         let Some(partition) = topic.partition_mut(key.1) else { return };
         partition.replicate(now, &self.nodes, min_isr);
         let deadline = partition.next_lag_deadline(self.settings.replica_lag_max);
@@ -30,9 +38,9 @@ impl Broker {
     }
     /// A follower may have been behind for too long.
     pub(crate) fn handle_replica_time(&mut self, key: PartitionKey) {
-        let (now, max) = (self.now, self.settings.replica_lag_max);
+        let (now, max, rules) = (self.now, self.settings.replica_lag_max, self.in_sync_rules());
         let Some(topic) = self.topics.find_id_mut(key.0) else { return };
-        let min_isr = topic.min_isr();
+        let min_isr = topic.min_isr(rules);
         if let Some(partition) = topic.partition_mut(key.1) {
             partition.expel_lagging(now, max, min_isr);
         }
@@ -40,9 +48,9 @@ impl Broker {
     }
     /// Does something to every partition, then lets each go on from there.
     fn change_all(&mut self, mut change: impl FnMut(&mut Partition, &Nodes, MinIsr, Election)) {
-        let mut keys = Vec::new();
+        let (mut keys, rules) = (Vec::new(), self.in_sync_rules());
         for topic in self.topics.all_mut() {
-            let (min_isr, election) = (topic.min_isr(), topic.election());
+            let (min_isr, election) = (topic.min_isr(rules), topic.election());
             topic.partitions.iter_mut().for_each(|partition| change(partition, &self.nodes, min_isr, election));
             keys.extend((0..).take(topic.partitions.len()).map(|index| (topic.id, index)));
         }
@@ -68,6 +76,18 @@ impl Broker {
                 partition.elect(nodes, election);
             }
         });
+    }
+    /// Another minimum of replicas in sync is set for a topic, or for all: nobody is eligible by the one before, and what waited for that
+    /// many may be read.
+    pub(crate) fn follow_min_isr(&mut self, topic: Option<&str>) {
+        let keys: Vec<PartitionKey> = (self.topics.all_mut())
+            .filter(|each| topic.is_none_or(|name| *each.name == *name))
+            .flat_map(|each| {
+                each.partitions.iter_mut().for_each(Partition::clear_eligible);
+                (0..).take(each.partitions.len()).map(|index| (each.id, index))
+            })
+            .collect();
+        keys.into_iter().for_each(|key| self.replicate(key));
     }
     /// Lets a follower of a partition fall behind from here on, or lets it fetch again. Says whether there is such a replica.
     pub(crate) fn hold_replica(&mut self, topic: &str, partition: i32, replica: NodeId, holds: bool) -> bool {
@@ -144,10 +164,10 @@ impl Broker {
 
 impl Topic {
     /// `min.insync.replicas`.
-    pub(crate) fn min_isr(&self) -> MinIsr {
-        let configured = self.config("min.insync.replicas").parse().unwrap_or(1);
+    pub(crate) fn min_isr(&self, rules: InSyncRules) -> MinIsr {
+        let configured = self.config(MIN_ISR).parse().unwrap_or(1);
         let first = self.partition(0).map_or(0, |partition| partition.replicas.len());
-        MinIsr { configured, of_controller: configured.min(first) }
+        MinIsr { configured, of_controller: configured.min(first), rules }
     }
     /// `unclean.leader.election.enable`.
     pub(crate) fn election(&self) -> Election {

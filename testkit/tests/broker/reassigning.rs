@@ -1,12 +1,14 @@
 //! Partitions that move to other nodes (KIP-455), by Kafka's rules for leader epochs, order and going back; and who may lead after a node was killed.
 
-use crate::client::{Connection, batch, fetch, values, write};
+use crate::client::{Connection, batch, fetch, produce, produced, values, write};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
 use millstream_protocol::messages::describe_topic_partitions_response::DescribeTopicPartitionsResponsePartition;
+use millstream_protocol::messages::elect_leaders_request::TopicPartitions;
+use millstream_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
 use millstream_protocol::messages::{
-    AlterPartitionReassignmentsRequest, BrokerId, DescribeTopicPartitionsRequest, ListPartitionReassignmentsRequest,
-    TopicName,
+    AlterPartitionReassignmentsRequest, BrokerId, DescribeTopicPartitionsRequest, ElectLeadersRequest,
+    IncrementalAlterConfigsRequest, ListPartitionReassignmentsRequest, MetadataRequest, TopicName,
 };
 use millstream_protocol::messages::{StrBytes, describe_topic_partitions_request::TopicRequest};
 use millstream_protocol::record::Stamp;
@@ -157,6 +159,123 @@ async fn those_whom_a_move_takes_away_stay_eligible_until_the_next_change() {
     assert_eq!((told(&cluster).0, eligible(&cluster)), (vec![1], (vec![3, 2], vec![])));
     assert_eq!(reassign(&cluster, Some(&[1, 2])), ErrorCode::NONE);
     assert_eq!((told(&cluster).0, eligible(&cluster)), (vec![1, 2], (vec![], vec![])));
+}
+
+/// Sets an option of the topic.
+fn set(cluster: &TestCluster, name: &str, value: &str) {
+    let [name, value] = [name, value].map(|text| StrBytes::from_string(text.to_owned()));
+    let config = AlterableConfig::default().with_name(name).with_value(Some(value));
+    let topic =
+        AlterConfigsResource::default().with_resource_type(2).with_resource_name(StrBytes::from_static_str(TOPIC));
+    let request = IncrementalAlterConfigsRequest::default().with_resources(vec![topic.with_configs(vec![config])]);
+    assert_eq!(Connection::to(cluster, 0).call(1, &request).responses[0].error_code, 0);
+}
+/// Asks for the preferred leader of a partition.
+fn prefer(cluster: &TestCluster, index: i32) -> ErrorCode {
+    let asked = TopicPartitions::default().with_topic(name()).with_partitions(vec![index]);
+    let response =
+        Connection::to(cluster, 0).call(2, &ElectLeadersRequest::default().with_topic_partitions(Some(vec![asked])));
+    ErrorCode::new(response.replica_election_results[0].partition_result[0].error_code)
+}
+
+/// Kafka's controller clears both lists with the option's record: they were made by another minimum.
+#[tokio::test]
+async fn nobody_is_eligible_once_another_minimum_is_set() {
+    let cluster = placed(TestCluster::builder().config("min.insync.replicas", "2"), &[2, 3]).await;
+    cluster.crash(3);
+    cluster.crash(2);
+    assert_eq!(eligible(&cluster), (vec![3, 2], vec![2]));
+    set(&cluster, "min.insync.replicas", "2");
+    assert_eq!(eligible(&cluster), (vec![], vec![]));
+    cluster.restart(2);
+    assert_eq!(told(&cluster).1, -1, "nobody knows any more that it led last");
+}
+
+/// It was read only once something else was written.
+#[tokio::test]
+async fn what_a_lower_minimum_allows_is_read_at_once() {
+    let cluster = placed(TestCluster::builder().config("min.insync.replicas", "2"), &[1, 2]).await;
+    cluster.crash(2);
+    let mut connection = Connection::to(&cluster, 0);
+    let mut one = produce(TOPIC, 0, batch(&["a"], &Stamp::plain()), None);
+    one.acks = 1;
+    connection.call(9, &one);
+    assert!(values(&connection.call(12, &fetch(TOPIC, 0, 0, 0))).is_empty());
+    set(&cluster, "min.insync.replicas", "1");
+    assert_eq!(values(&connection.call(12, &fetch(TOPIC, 0, 0, 0))), ["a"]);
+}
+
+#[tokio::test]
+async fn where_nobody_leads_the_election_of_the_preferred_replica_is_one_as_any_other() {
+    let cluster = placed(TestCluster::builder(), &[3, 2]).await;
+    cluster.crash(3);
+    assert_eq!((prefer(&cluster, 0), told(&cluster).1), (ErrorCode::PREFERRED_LEADER_NOT_AVAILABLE, 2));
+    cluster.depose_leader((TOPIC, 0));
+    assert_eq!((prefer(&cluster, 0), told(&cluster).1), (ErrorCode::NONE, 2));
+}
+
+/// The minimum counts no more replicas than the first partition has; when those become fewer, it is the next change of another partition
+/// that forgets who was eligible there, and any change is a success.
+#[tokio::test]
+async fn an_election_that_only_forgets_who_was_eligible_succeeds() {
+    let cluster = TestCluster::builder().brokers(3).config("min.insync.replicas", "2").topic(TOPIC, 2).start().await;
+    assert_eq!(reassign_one(&cluster, 0, Some(&[1, 3])), ErrorCode::NONE);
+    assert_eq!(reassign_one(&cluster, 1, Some(&[2, 1])), ErrorCode::NONE);
+    cluster.crash(2);
+    assert_eq!(reassign_one(&cluster, 0, Some(&[1])), ErrorCode::NONE);
+    let eligible = || all_described(&cluster)[1].eligible_leader_replicas.clone();
+    assert_eq!((prefer(&cluster, 1), eligible()), (ErrorCode::NONE, Some(ids(&[]))));
+    assert_eq!(prefer(&cluster, 1), ErrorCode::PREFERRED_LEADER_NOT_AVAILABLE);
+}
+
+/// Without eligible leader replicas, off until 4.1, the last in sync is never taken out, and alone may lead.
+#[tokio::test]
+async fn before_kafka_4_1_the_last_replica_in_sync_stays_so() {
+    for release in ["2.8", "3.9", "4.0"] {
+        let builder = TestCluster::builder().kafka_version(release).config("min.insync.replicas", "2");
+        let cluster = builder.brokers(2).topic(TOPIC, 1).start().await;
+        cluster.move_leader((TOPIC, 0), 2);
+        cluster.crash(1);
+        cluster.crash(2);
+        cluster.restart(1);
+        let mut first = Connection::to(&cluster, 0);
+        let seen = |connection: &mut Connection| {
+            let told = connection.call(9, &MetadataRequest::default().with_topics(None));
+            let partition = &told.topics[0].partitions[0];
+            (partition.leader_id.0, numbers(&partition.isr_nodes))
+        };
+        assert_eq!(seen(&mut first), (-1, vec![2]), "{release}");
+        if release != "2.8" {
+            assert_eq!(eligible(&cluster), (vec![], vec![]), "{release} has the API, and nobody to tell of");
+        }
+        cluster.restart(2);
+        let (leader, isr) = seen(&mut first);
+        assert_eq!((leader, isr.len()), (2, 2), "{release}");
+    }
+}
+
+/// Before 3.7 nobody but producers who want all in-sync replicas hears of the minimum, and one that is more than all replicas is never met.
+#[tokio::test]
+async fn the_minimum_is_kept_to_and_can_be_met_since_kafka_3_7() {
+    let told = |release: &'static str, wanted: &'static str| async move {
+        let builder = TestCluster::builder().kafka_version(release).config("min.insync.replicas", wanted);
+        let cluster = builder.brokers(1).topic(TOPIC, 1).start().await;
+        let mut connection = Connection::to(&cluster, 0);
+        let of_all = produced(&connection.call(9, &produce(TOPIC, 0, batch(&["a"], &Stamp::plain()), None))).0;
+        ErrorCode::new(of_all)
+    };
+    assert_eq!(told("3.6", "2").await, ErrorCode::NOT_ENOUGH_REPLICAS);
+    assert_eq!(told("3.7", "2").await, ErrorCode::NONE);
+    for (release, read) in [("3.6", 1), ("3.7", 0)] {
+        let builder = TestCluster::builder().kafka_version(release).config("min.insync.replicas", "2");
+        let cluster = builder.brokers(2).topic(TOPIC, 1).start().await;
+        cluster.crash(2);
+        let mut connection = Connection::to(&cluster, 0);
+        let mut one = produce(TOPIC, 0, batch(&["a"], &Stamp::plain()), None);
+        one.acks = 1;
+        connection.call(9, &one);
+        assert_eq!(values(&connection.call(12, &fetch(TOPIC, 0, 0, 0))).len(), read, "{release}");
+    }
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-const MIN_ISR: &str = "min.insync.replicas";
+pub(crate) const MIN_ISR: &str = "min.insync.replicas";
 
 /// All that was set.
 #[derive(Debug, Default)]

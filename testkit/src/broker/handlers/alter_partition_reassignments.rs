@@ -82,9 +82,10 @@ fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_res
     Ok(())
 }
 fn change(broker: &mut Broker, (id, index): PartitionKey, target: Option<Vec<NodeId>>) -> Moved {
+    let rules = broker.in_sync_rules();
     let Broker { nodes, topics, .. } = broker;
     let Some(topic) = topics.find_id_mut(id) else { return Ok(()) };
-    let (name, election, min_isr) = (topic.name.clone(), topic.election(), topic.min_isr());
+    let (name, election, min_isr) = (topic.name.clone(), topic.election(), topic.min_isr(rules));
     let Some(partition) = topic.partition_mut(index) else { return Ok(()) };
     match target {
         Some(target) => partition.reassign(target, nodes, min_isr),

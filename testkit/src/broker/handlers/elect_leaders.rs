@@ -70,17 +70,18 @@ fn elect_all(broker: &mut Broker, kind: i8) -> BTreeMap<StrBytes, Vec<(i32, Elec
     results
 }
 fn elect(broker: &mut Broker, kind: i8, topic: &str, index: i32) -> Elected {
+    let rules = broker.in_sync_rules();
     let Broker { nodes, topics, .. } = broker;
     let found = topics.find_mut(topic);
     let Some(topic) = found else {
         return Err((ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, format!("No such topic as {topic}")));
     };
-    let (id, name) = (topic.id, topic.name.clone());
+    let (id, name, min_isr) = (topic.id, topic.name.clone(), topic.min_isr(rules));
     let Some(partition) = topic.partition_mut(index) else {
         return Err((ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, format!("No such partition as {name}-{index}")));
     };
     let elected = match kind {
-        PREFERRED => partition.elect_preferred(nodes),
+        PREFERRED => partition.elect_preferred(nodes, min_isr),
         _ if partition.leader.is_some() => Err(ErrorCode::ELECTION_NOT_NEEDED),
         _ => {
             partition.elect(nodes, Election::Unclean);

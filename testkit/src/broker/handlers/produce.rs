@@ -165,7 +165,7 @@ fn check_replicas(broker: &Broker, request: &ProduceRequest, key: PartitionKey) 
     let Some((topic, partition)) = topic.and_then(|topic| Some((topic, topic.partition(key.1)?))) else {
         return Ok(());
     };
-    let has_enough = partition.isr.len() >= partition.least_isr(topic.min_isr().configured);
+    let has_enough = partition.has_enough(topic.min_isr(broker.in_sync_rules()));
     if has_enough { Ok(()) } else { Err(Refusal::of_log(ErrorCode::NOT_ENOUGH_REPLICAS)) }
 }
 fn adds_partitions(broker: &Broker, call: &Call) -> bool {

@@ -100,7 +100,7 @@ impl Broker {
         if partition.log.high_watermark() < written.until {
             return None;
         }
-        let is_safe = partition.isr.len() >= partition.least_isr(topic.min_isr().configured);
+        let is_safe = partition.has_enough(topic.min_isr(self.in_sync_rules()));
         Some(if is_safe { Ok(()) } else { Err(ErrorCode::NOT_ENOUGH_REPLICAS_AFTER_APPEND) })
     }
     /// The time of a connection's answer is up: what is not replicated is told as late.

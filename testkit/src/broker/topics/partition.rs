@@ -134,9 +134,10 @@ impl Partition {
         let beside = self.copies.values().flat_map(|copy| &copy.diverged).map(Batch::weight).sum::<usize>();
         self.log.weight() + beside
     }
-    /// How many in-sync replicas it takes to acknowledge (Kafka's effective minimum: no more than there are replicas).
-    pub(crate) fn least_isr(&self, configured: usize) -> usize {
-        configured.min(self.replicas.len())
+    /// Whether as many replicas are in sync as it takes to acknowledge.
+    pub(crate) fn has_enough(&self, min_isr: MinIsr) -> bool {
+        let bound = if min_isr.rules.is_strict { self.replicas.len() } else { usize::MAX };
+        self.isr.len() >= min_isr.configured.min(bound)
     }
 }
 
@@ -171,8 +172,7 @@ impl Partition {
         self.complete_reassignment(nodes, min_isr);
     }
     fn raise_high_watermark(&mut self, min_isr: MinIsr) {
-        if self.isr.len() < self.least_isr(min_isr.configured) {
-            // Since KIP-966 nothing is acknowledged below the minimum, whatever its producer asked for.
+        if min_isr.rules.is_strict && !self.has_enough(min_isr) {
             return;
         }
         if let Some(common) = self.isr.iter().map(|id| self.end_of(*id)).min() {
@@ -184,26 +184,29 @@ impl Partition {
         self.isr.sort_by_key(place);
     }
     fn forget_eligible(&mut self, min_isr: MinIsr) {
-        if self.isr.len() >= min_isr.of_controller {
+        if !min_isr.rules.keeps_eligible || self.isr.len() >= min_isr.of_controller {
             self.elr.clear();
         }
         let Self { elr, isr, .. } = self;
         elr.retain(|id| !isr.contains(id));
     }
-    /// Takes replicas out of the in-sync ones.
+    /// Takes replicas out of the in-sync ones. Where nobody is kept as eligible, the last of those stay, so that they alone may lead later.
     fn shrink_isr(&mut self, leaves: impl Fn(NodeId) -> bool, min_isr: MinIsr) -> bool {
         let left: Vec<NodeId> = self.isr.iter().copied().filter(|id| leaves(*id)).collect();
         if left.is_empty() {
             return false;
         }
-        let stay = self.isr.iter().copied().filter(|id| !left.contains(id)).collect();
+        let stay: Vec<NodeId> = self.isr.iter().copied().filter(|id| !left.contains(id)).collect();
+        if stay.is_empty() && !min_isr.rules.keeps_eligible {
+            return false;
+        }
         self.replace_isr(stay, left, min_isr);
         true
     }
     /// Others are in sync now; who has left may lead for as long as those are too few.
     pub(super) fn replace_isr(&mut self, isr: Vec<NodeId>, left: Vec<NodeId>, min_isr: MinIsr) {
         self.isr = isr;
-        self.elr.extend(left);
+        self.elr.extend(left.into_iter().filter(|_| min_isr.rules.keeps_eligible));
         self.forget_eligible(min_isr);
     }
     /// When the next follower will have been behind for too long.
@@ -264,8 +267,7 @@ impl Partition {
     /// Chooses a leader: the present one, or the first replica that has all that was acknowledged, or who led last if nobody can be told to
     /// have that. Says whether the leader or its epoch changed.
     pub(crate) fn elect(&mut self, nodes: &Nodes, election: Election) -> bool {
-        let is_eligible = |id: &NodeId| self.isr.contains(id) || self.isr.is_empty() && self.elr.contains(id);
-        let may_lead = |id: &NodeId| nodes.is_up(*id) && is_eligible(id);
+        let may_lead = |id: &NodeId| self.may_lead(*id, nodes);
         if self.leader.is_some_and(|leader| may_lead(&leader) && self.replicas.contains(&leader)) {
             return false;
         }
@@ -278,16 +280,25 @@ impl Partition {
             .or_else(|| first(&is_up).filter(|_| may_be_anybody));
         self.lead(leader, nodes)
     }
-    /// Lets the preferred replica lead, if it is in sync.
-    pub(crate) fn elect_preferred(&mut self, nodes: &Nodes) -> Result<(), ErrorCode> {
+    /// Whether it is up and has all that was acknowledged.
+    fn may_lead(&self, id: NodeId, nodes: &Nodes) -> bool {
+        nodes.is_up(id) && (self.isr.contains(&id) || self.isr.is_empty() && self.elr.contains(&id))
+    }
+    /// Lets the preferred replica lead, if it may. If it may not, who leads leads on; where nobody does, it is an election as any other.
+    pub(crate) fn elect_preferred(&mut self, nodes: &Nodes, min_isr: MinIsr) -> Result<(), ErrorCode> {
         let preferred = self.replicas.first().copied();
         if self.leader.is_some() && self.leader == preferred {
             return Err(ErrorCode::ELECTION_NOT_NEEDED);
         }
-        let fit = preferred.filter(|id| nodes.is_up(*id) && self.isr.contains(id));
-        let leader = fit.ok_or(ErrorCode::PREFERRED_LEADER_NOT_AVAILABLE)?;
-        self.lead(Some(leader), nodes);
-        Ok(())
+        // For Kafka's controller, an election that changes no more than this has succeeded, too.
+        let eligible = self.elr.len();
+        self.forget_eligible(min_isr);
+        let has_leader = match preferred.filter(|id| self.may_lead(*id, nodes)) {
+            Some(leader) => self.lead(Some(leader), nodes),
+            None => self.elect(nodes, Election::Clean),
+        };
+        let is_changed = has_leader || self.elr.len() < eligible;
+        if is_changed { Ok(()) } else { Err(ErrorCode::PREFERRED_LEADER_NOT_AVAILABLE) }
     }
     /// Gives it another leader, in a new epoch. What the new leader never had is lost.
     pub(crate) fn lead(&mut self, leader: Option<NodeId>, nodes: &Nodes) -> bool {
@@ -302,7 +313,8 @@ impl Partition {
         if self.leader == leader {
             return false;
         }
-        self.last_leader = if leader.is_none() { self.last_leader.or(self.leader) } else { None };
+        let is_last = leader.is_none() && self.isr.is_empty();
+        self.last_leader = if is_last { self.last_leader.or(self.leader) } else { None };
         self.leader = leader;
         if let Some(leader) = leader {
             self.take_log_of(leader, nodes);
@@ -350,6 +362,11 @@ impl Partition {
     /// A node is gone: it leaves the in-sync replicas.
     pub(crate) fn lose(&mut self, node: NodeId, min_isr: MinIsr) -> bool {
         self.shrink_isr(|id| id == node, min_isr)
+    }
+    /// Another minimum is set: who was eligible by the one before is not any more.
+    pub(crate) fn clear_eligible(&mut self) {
+        self.elr.clear();
+        self.last_leader = None;
     }
     /// A node was killed, and nobody knows what its disk has kept: it is not eligible any more (KIP-966).
     pub(crate) fn distrust(&mut self, node: NodeId) {

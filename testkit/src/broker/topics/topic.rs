@@ -58,10 +58,21 @@ impl Topic {
 /// How many replicas must be in sync (`min.insync.replicas`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MinIsr {
-    /// What is set: a leader asks for no more than its partition has.
+    /// What is set.
     pub(crate) configured: usize,
     /// What the controller reckons with, for which all partitions are as large as the first.
     pub(crate) of_controller: usize,
+    pub(crate) rules: InSyncRules,
+}
+
+/// What Kafka's releases do differently when replicas in sync are few.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InSyncRules {
+    /// Who leaves then may lead later (KIP-966), as long as the feature `eligible.leader.replicas.version` is on.
+    pub(crate) keeps_eligible: bool,
+    /// Since Kafka 3.7 nothing is acknowledged below the minimum, whatever its producer asked for; and the minimum is no more than there are
+    /// replicas, so that it can be met.
+    pub(crate) is_strict: bool,
 }
 
 /// About how many bytes a partition takes without its records: with its replicas and its place in indexes.

@@ -3,8 +3,8 @@
 use super::{Alteration, Change, Mode, Operation, changed, invalid_config, invalid_request};
 use crate::broker::Broker;
 use crate::broker::call::Call;
-use crate::broker::configs::Values;
 use crate::broker::configs::options::{self, ConfigOption};
+use crate::broker::configs::{MIN_ISR, Values};
 use crate::broker::handlers::create_topics::Refusal;
 use crate::broker::topics::config::{self, Kind as Type};
 use millstream_protocol::{ErrorCode, NodeId};
@@ -19,7 +19,7 @@ pub(super) fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Res
     let inherited = |name: &str| options::broker_default(name).unwrap_or_default().to_owned();
     let values = changed(asked, &before, inherited);
     check_broker_options(asked, &values, node.is_none())?;
-    if broker.features.level("eligible.leader.replicas.version") > 0 {
+    if broker.features.has_eligible_replicas() {
         check_least_in_sync(asked, node.is_none())?;
     }
     if !asked.validate_only {
@@ -29,6 +29,9 @@ pub(super) fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Res
             None => Some(std::mem::replace(&mut broker.configs.cluster, values)),
         };
         broker.apply_dynamic_configs(&in_force);
+        if asked.changes.iter().any(|change| *change.name == *MIN_ISR) {
+            broker.follow_min_isr(None);
+        }
     }
     Ok(())
 }
@@ -76,7 +79,7 @@ fn check_broker_options(asked: &Alteration, values: &Values, is_cluster: bool) -
 }
 /// With eligible leader replicas (KIP-966) all brokers have the same least number of replicas in sync, and always one.
 fn check_least_in_sync(asked: &Alteration, is_cluster: bool) -> Result<(), Refusal> {
-    let mut changes = asked.changes.iter().filter(|change| *change.name == *"min.insync.replicas");
+    let mut changes = asked.changes.iter().filter(|change| *change.name == *MIN_ISR);
     let change = changes.next();
     let operation = match change.map(|change| change.operation) {
         // What is not among all that there is to be is removed.

@@ -2,6 +2,7 @@
 
 use super::{Alteration, changed, check_lists, invalid_config, invalid_request};
 use crate::broker::Broker;
+use crate::broker::configs::MIN_ISR;
 use crate::broker::handlers::create_topics::Refusal;
 use crate::broker::topics::check_name;
 use crate::broker::topics::config::{self, Kind as Type};
@@ -24,7 +25,10 @@ pub(super) fn alter(broker: &mut Broker, asked: &Alteration) -> Result<(), Refus
     let unknown = || (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, format!("The topic '{name}' does not exist."));
     let topic = broker.topics.find_mut(name).ok_or_else(unknown)?;
     if !asked.validate_only {
-        topic.configs = config::spelled(values);
+        let before = std::mem::replace(&mut topic.configs, config::spelled(values));
+        if before.get(MIN_ISR) != topic.configs.get(MIN_ISR) {
+            broker.follow_min_isr(Some(name));
+        }
     }
     Ok(())
 }
