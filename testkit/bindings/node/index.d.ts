@@ -132,6 +132,7 @@ export class Cluster {
   addBroker(): Promise<number>;
   removeBroker(broker: number): Promise<void>;
   crash(broker: number): Promise<void>;
+  stop(broker: number): Promise<void>;
   restart(broker: number): Promise<void>;
   pause(broker: number): Promise<void>;
   resume(broker: number): Promise<void>;

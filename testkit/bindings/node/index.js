@@ -270,6 +270,10 @@ export class Cluster {
   crash(broker) {
     return this.ask("POST", `/brokers/${broker}/crash`);
   }
+  /** Takes a broker down in order: others lead what it led before it goes. */
+  stop(broker) {
+    return this.ask("POST", `/brokers/${broker}/stop`);
+  }
   restart(broker) {
     return this.ask("POST", `/brokers/${broker}/restart`);
   }

@@ -1,4 +1,5 @@
-//! A broker's life: the states that it is in, and the moves between them.
+//! A broker's life: the states that it is in, and the moves between them. Where it says crashed, stopped is another way there: a stop leads to
+//! it from running alone, and what comes after is the same.
 //!
 //! ```text
 //!              pause               session over
@@ -25,26 +26,31 @@ pub(crate) enum NodeState {
     Paused,
     /// It stands still, and its session with the controller is over: others lead what it led.
     Fenced,
-    /// Its process is gone.
+    /// Its process is gone, with no goodbye.
     Crashed,
+    /// Its process ended in order: others led what it led before it went.
+    Stopped,
     /// Nobody knows it any more.
     Removed,
 }
 impl NodeState {
     /// Where a move leads. Who is there already stays.
     pub(crate) fn after(self, happens: Move, node: NodeId) -> Result<Self, ImpossibleMove> {
-        use NodeState::{Crashed, Fenced, Paused, Removed, Running};
+        use NodeState::{Crashed, Fenced, Paused, Removed, Running, Stopped};
         let impossible = |to| Err(ImpossibleMove { node, from: self, to });
         match (happens, self) {
             (Move::Pause, Running | Paused) => Ok(Paused),
             (Move::Pause, Fenced) => Ok(Fenced),
-            (Move::Pause, Crashed | Removed) => impossible(Paused),
-            (Move::Resume, Running | Paused | Fenced) | (Move::Restart, Running | Crashed | Removed) => Ok(Running),
-            (Move::Resume, Crashed | Removed) | (Move::Restart, Paused | Fenced) => impossible(Running),
+            (Move::Pause, Crashed | Stopped | Removed) => impossible(Paused),
+            (Move::Resume, Running | Paused | Fenced) => Ok(Running),
+            (Move::Restart, Running | Crashed | Stopped | Removed) => Ok(Running),
+            (Move::Resume, Crashed | Stopped | Removed) | (Move::Restart, Paused | Fenced) => impossible(Running),
             (Move::EndSession, Paused | Fenced) => Ok(Fenced),
-            (Move::EndSession, Running | Crashed | Removed) => impossible(Fenced),
+            (Move::EndSession, Running | Crashed | Stopped | Removed) => impossible(Fenced),
             (Move::Crash, Running | Paused | Fenced | Crashed) => Ok(Crashed),
-            (Move::Crash | Move::Forget, Removed) | (Move::Forget, Fenced | Crashed) => Ok(Removed),
+            (Move::Crash | Move::Stop, Stopped) | (Move::Stop, Running) => Ok(Stopped),
+            (Move::Stop, Paused | Fenced | Crashed | Removed) => impossible(Stopped),
+            (Move::Crash | Move::Forget, Removed) | (Move::Forget, Fenced | Crashed | Stopped) => Ok(Removed),
             (Move::Forget, Running | Paused) => impossible(Removed),
         }
     }
@@ -52,9 +58,9 @@ impl NodeState {
     pub(crate) fn is_up(self) -> bool {
         matches!(self, Self::Running | Self::Paused)
     }
-    /// Whether a process of it, if there is one, serves nothing.
+    /// Whether a process of it, if there is one, serves nothing. One that is stopped says what it has still to say.
     pub(crate) fn stands_still(self) -> bool {
-        self != Self::Running
+        !matches!(self, Self::Running | Self::Stopped)
     }
 }
 impl fmt::Display for NodeState {
@@ -64,6 +70,7 @@ impl fmt::Display for NodeState {
             Self::Paused => "paused",
             Self::Fenced => "paused, with its session over",
             Self::Crashed => "crashed",
+            Self::Stopped => "stopped",
             Self::Removed => "removed",
         })
     }
@@ -77,6 +84,8 @@ pub(crate) enum Move {
     /// Its session with the controller runs out.
     EndSession,
     Crash,
+    /// It is told to end in order.
+    Stop,
     Restart,
     Forget,
 }
@@ -94,7 +103,7 @@ impl ImpossibleMove {
         match self.from {
             NodeState::Running => "crash it first",
             NodeState::Paused | NodeState::Fenced => "resume it, or crash it first",
-            NodeState::Crashed | NodeState::Removed => "restart it first",
+            NodeState::Crashed | NodeState::Stopped | NodeState::Removed => "restart it first",
         }
     }
 }
@@ -125,5 +134,19 @@ mod tests {
             assert_eq!(state.after(Move::Resume, NODE), Ok(NodeState::Running));
             assert_eq!(state.after(Move::Crash, NODE), Ok(NodeState::Crashed));
         }
+    }
+    /// Who stands still hears no signal to end.
+    #[test]
+    fn only_a_running_broker_is_stopped() {
+        for state in [NodeState::Paused, NodeState::Fenced, NodeState::Crashed, NodeState::Removed] {
+            let refused = state.after(Move::Stop, NODE).map_err(|error| error.to_string()).expect_err("it cannot be");
+            assert!(
+                refused.starts_with(&format!("broker 2 is {state} and cannot become stopped by this: ")),
+                "{refused}"
+            );
+        }
+        assert_eq!(NodeState::Running.after(Move::Stop, NODE), Ok(NodeState::Stopped));
+        assert_eq!(NodeState::Stopped.after(Move::Crash, NODE), Ok(NodeState::Stopped), "there is no process to kill");
+        assert_eq!(NodeState::Stopped.after(Move::Restart, NODE), Ok(NodeState::Running));
     }
 }

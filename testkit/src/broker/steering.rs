@@ -29,10 +29,22 @@ impl Broker {
         }
         Ok(())
     }
+    /// Takes a node down in order: others lead what it led, and those who wait for that are answered, before it goes.
+    pub(crate) fn stop(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
+        let groups = self.groups_at(node);
+        if self.nodes.shift(node, Move::Stop)? {
+            groups.iter().for_each(|id| self.resign_group(id));
+            self.fail_over(node);
+        }
+        Ok(())
+    }
     /// Brings a node back: it follows, or leads what nobody leads.
     pub(crate) fn restart(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
+        let has_kept_all = self.nodes.state(node) == NodeState::Stopped;
         if self.nodes.shift(node, Move::Restart)? {
-            self.distrust_node(node);
+            if !has_kept_all {
+                self.distrust_node(node);
+            }
             self.go_on(node);
             self.wake_all_fetches();
         }

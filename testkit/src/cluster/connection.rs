@@ -37,7 +37,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     certified: Option<StrBytes>,
     shared: Arc<Shared>,
 ) {
-    let (id, outcomes) = shared.connect();
+    let (id, outcomes) = shared.connect(at.node);
     let _registered = Registered { id, shared: &shared };
     let host = StrBytes::from_string(format!("/{}", at.from.ip()));
     let peer = Peer { listener: at.listener, certified, ..Peer::new(id, at.node, host) };
@@ -138,7 +138,12 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
         answer.write(&mut self.stream, segments).await
     }
     async fn read(&mut self) -> io::Result<()> {
-        match self.stream.read_buf(self.buffer.spare()).await? {
+        let read = tokio::select! {
+            read = self.stream.read_buf(self.buffer.spare()) => read?,
+            // Nobody answers what was not asked: its node goes.
+            _ = self.outcomes.recv() => return self.stream.shutdown().await.and(Err(io::ErrorKind::ConnectionAborted.into())),
+        };
+        match read {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             _ => self.held.set(self.buffer.buffered()).inspect_err(|error| tracing::warn!("{error}")),
         }

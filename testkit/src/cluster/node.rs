@@ -16,6 +16,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -26,6 +27,8 @@ use tokio::task::{AbortHandle, JoinSet};
 const MEMORY_PORT: u16 = 9092;
 /// How many connections the system holds ready to be accepted, if its own limit is no lower: a client whose connection finds no place tries again a second later.
 const BACKLOG: u16 = 4096;
+/// How long connections that end in order have for what they write.
+const PARTING: Duration = Duration::from_secs(1);
 
 /// One listener of a broker.
 #[derive(Debug)]
@@ -49,22 +52,34 @@ pub(super) enum Socket {
 /// A listener's task, and how to end it.
 #[derive(Debug)]
 struct Running {
-    stop: oneshot::Sender<()>,
+    stop: oneshot::Sender<Ending>,
     /// Brings the port, if it could be kept.
     ended: mpsc::Receiver<Option<TcpSocket>>,
     task: AbortHandle,
     place: Place,
 }
+/// How a listener's connections end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// At once.
+    Cut,
+    /// When they have written what was answered.
+    InOrder,
+}
+
 impl Running {
     /// Ends the listener and its connections. They are gone when this returns; on the caller's own thread, when that next waits.
     /// Its port stays bound while what is returned lives.
-    fn end(self) -> Option<TcpSocket> {
-        drop(self.stop);
+    fn end(self, ending: Ending) -> Option<TcpSocket> {
+        // It may have ended by itself.
+        let _ = self.stop.send(ending);
         match self.place {
             // An error says that the other half is gone: ended, too.
             Place::OwnThread => self.ended.recv().ok().flatten(),
             Place::Caller => {
-                self.task.abort();
+                if ending == Ending::Cut {
+                    self.task.abort();
+                }
                 None
             }
         }
@@ -215,9 +230,16 @@ impl Nodes {
     }
     /// Ends a broker's listeners and their connections.
     pub(super) fn crash(&mut self, id: NodeId) {
+        self.close(id, Ending::Cut);
+    }
+    /// The same, once the connections have written what was answered, or have had time for it.
+    pub(super) fn stop(&mut self, id: NodeId) {
+        self.close(id, Ending::InOrder);
+    }
+    fn close(&mut self, id: NodeId, ending: Ending) {
         for listening in self.find(id) {
             if let Some(running) = listening.running.take() {
-                listening.held = running.end();
+                listening.held = running.end(ending);
             }
         }
     }
@@ -248,7 +270,7 @@ impl Drop for Nodes {
             .values_mut()
             .flatten()
             .filter_map(|listening| listening.running.take())
-            .for_each(|running| drop(running.end()));
+            .for_each(|running| drop(running.end(Ending::Cut)));
     }
 }
 
@@ -308,12 +330,12 @@ async fn accept(
     node: NodeId,
     door: Door,
     shared: Arc<Shared>,
-    mut stopped: oneshot::Receiver<()>,
+    mut stopped: oneshot::Receiver<Ending>,
 ) -> Option<TcpSocket> {
     // Owned by this task: when it ends, they end.
     let mut connections = JoinSet::new();
     let (mut next, mut trouble) = (None, Trouble::default());
-    loop {
+    let ending = loop {
         tokio::select! {
             accepted = listener.accept(node, &door, &shared), if next.is_none() && !trouble.is_felt() => match accepted {
                 Ok(serving) => {
@@ -332,10 +354,13 @@ async fn accept(
             }
             () = trouble.pass(), if trouble.is_felt() => {}
             Some(_) = connections.join_next() => trouble.may_be_over(),
-            _ = &mut stopped => break,
+            ending = &mut stopped => break ending.unwrap_or(Ending::Cut),
         }
-    }
+    };
     let held = listener.close();
+    if ending == Ending::InOrder {
+        let _in_time = tokio::time::timeout(PARTING, async { while connections.join_next().await.is_some() {} }).await;
+    }
     connections.shutdown().await;
     held
 }

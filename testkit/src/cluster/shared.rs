@@ -8,8 +8,8 @@ use super::unread::{Answer, Unread};
 use crate::broker::{Broker, ConnectionId, Outcome, Peer};
 use crate::network::Links;
 use bytes::Bytes;
-use millstream_protocol::Timestamp;
 use millstream_protocol::hash::HashMap;
+use millstream_protocol::{NodeId, Timestamp};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,7 @@ pub(super) struct Shared {
 #[derive(Debug)]
 struct State {
     broker: Broker,
-    connections: HashMap<ConnectionId, mpsc::Sender<Delivered>>,
+    connections: HashMap<ConnectionId, (NodeId, mpsc::Sender<Delivered>)>,
     next_connection: u64,
 }
 
@@ -81,12 +81,14 @@ impl Shared {
     pub(super) fn reset(&self, broker: Broker) {
         let mut state = self.lock();
         state.broker = broker;
-        state.connections.clear();
+        let ended = std::mem::take(&mut state.connections);
         drop(state);
         for link in self.links.all() {
             link.heal();
             link.reset();
         }
+        // Only now: they end by a reset, and not in order.
+        drop(ended);
         self.with_broker(|_| {});
     }
     pub(super) fn buffers(&self) -> &Buffers {
@@ -114,13 +116,17 @@ impl Shared {
         Ok(())
     }
     /// Registers a connection. It has one request open at a time, so that its queue holds one reply.
-    pub(super) fn connect(&self) -> (ConnectionId, mpsc::Receiver<Delivered>) {
+    pub(super) fn connect(&self, node: NodeId) -> (ConnectionId, mpsc::Receiver<Delivered>) {
         let mut state = self.lock();
         let id = ConnectionId(state.next_connection);
         state.next_connection += 1;
         let (sender, receiver) = mpsc::channel(1);
-        state.connections.insert(id, sender);
+        state.connections.insert(id, (node, sender));
         (id, receiver)
+    }
+    /// Lets a node's connections end once they have written what was answered.
+    pub(super) fn part_from(&self, node: NodeId) {
+        self.lock().connections.retain(|_, (at, _)| *at != node);
     }
     pub(super) fn disconnect(&self, id: ConnectionId) {
         let mut state = self.lock();
@@ -149,7 +155,7 @@ impl Shared {
         let mut state = self.lock();
         let result = act(&mut state.broker);
         for reply in state.broker.poll_replies() {
-            if let Some(connection) = state.connections.get(&reply.connection) {
+            if let Some((_, connection)) = state.connections.get(&reply.connection) {
                 let answer = self.unread.hold(&reply.outcome);
                 // Full or closed only when the connection is going.
                 let _ = connection.try_send(Delivered { outcome: reply.outcome, answer });

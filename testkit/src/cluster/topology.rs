@@ -17,8 +17,36 @@ impl TestCluster {
         let crashed = self.with_broker(|broker| broker.crash(node));
         crashed.unwrap_or_else(|error| panic!("{error}"));
     }
+    /// Stops a broker in order, as a signal to end does with Kafka: others lead what it led and coordinate its groups, and what it has
+    /// answered by then reaches its clients before their connections end (within a second, or not at all). It stays eligible to lead
+    /// (KIP-966) what nobody else can, once it is back.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # use millstream_testkit::TestCluster;
+    /// let cluster = TestCluster::builder().brokers(2).topic("orders", 1).start().await;
+    /// cluster.stop(1);
+    /// cluster.restart(1);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When there is no such broker, or it is paused or down.
+    pub fn stop(&self, node: impl Into<NodeId>) {
+        let node = self.known(node.into());
+        self.try_stop(node).unwrap_or_else(|error| panic!("{error}"));
+    }
+    /// The same, for a broker that there is.
+    pub(crate) fn try_stop(&self, node: NodeId) -> Result<(), ImpossibleMove> {
+        self.with_broker(|broker| broker.stop(node))?;
+        self.shared.part_from(node);
+        self.nodes().stop(node);
+        Ok(())
+    }
     /// Brings it back, with its data, at the same address. As after a kill in Kafka, it leads what nobody leads only if it is in sync or led
-    /// last: it does not count among the eligible leaders of KIP-966 any more.
+    /// last: it does not count among the eligible leaders of KIP-966 any more, unless it was [stopped](Self::stop).
     ///
     /// # Panics
     ///

@@ -97,7 +97,9 @@ impl MemoryListener {
 }
 impl Drop for MemoryListener {
     fn drop(&mut self) {
-        self.network.doors().remove(&self.address);
+        self.incoming.close();
+        // Another may listen there by now: the node was restarted before the task of this one ended.
+        self.network.doors().retain(|address, door| *address != self.address || !door.accepts.is_closed());
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Method::POST, "/brokers", add_broker),
         Route::new(Method::DELETE, "/brokers/{id}", |asked| act(asked, TestCluster::remove_broker)),
         Route::new(Method::POST, "/brokers/{id}/crash", |asked| act(asked, TestCluster::crash)),
+        Route::new(Method::POST, "/brokers/{id}/stop", |asked| try_act(asked, TestCluster::try_stop)),
         Route::new(Method::POST, "/brokers/{id}/restart", |asked| try_act(asked, TestCluster::try_restart)),
         Route::new(Method::POST, "/brokers/{id}/pause", |asked| try_act(asked, TestCluster::try_pause)),
         Route::new(Method::POST, "/brokers/{id}/resume", |asked| try_act(asked, TestCluster::try_resume)),

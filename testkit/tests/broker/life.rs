@@ -1,12 +1,16 @@
-//! A broker's life: what a crash ends, what a pause leaves, and who leads when somebody comes back.
+//! A broker's life: what a crash ends, what a stop says first, what a pause leaves, and who leads when somebody comes back.
 
-use crate::client::{Connection, batch, produce, produced, write};
-use millstream_protocol::messages::{MetadataRequest, ProduceRequest};
+use crate::client::{Connection, batch, fetch, produce, produced, write};
+use millstream_protocol::messages::join_group_request::JoinGroupRequestProtocol;
+use millstream_protocol::messages::{
+    FetchRequest, GroupId, JoinGroupRequest, MetadataRequest, ProduceRequest, StrBytes,
+};
 use millstream_protocol::record::Stamp;
+use millstream_protocol::{ApiKey, ErrorCode};
 use millstream_testkit::{SecurityProtocol, TestCluster};
 use std::net::{Ipv4Addr, TcpListener};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn one() -> bytes::Bytes {
     batch(&["a"], &Stamp::plain())
@@ -71,7 +75,7 @@ async fn a_broker_whose_session_is_over_leads_again_once_it_goes_on() {
     cluster.advance_brokers(Duration::from_secs(10));
     assert_eq!(seen(&mut Connection::to(&cluster, 0)), (vec![1], 1));
     cluster.resume(2);
-    let refused = millstream_protocol::ErrorCode::NOT_LEADER_OR_FOLLOWER.get();
+    let refused = ErrorCode::NOT_LEADER_OR_FOLLOWER.get();
     assert_eq!(
         produced(&connection.receive::<ProduceRequest>(9)).0,
         refused,
@@ -79,6 +83,95 @@ async fn a_broker_whose_session_is_over_leads_again_once_it_goes_on() {
     );
     cluster.crash(1);
     assert_eq!(seen(&mut connection), (vec![2], 2));
+}
+
+// A kill was all there was: who waited for an answer got none.
+#[tokio::test]
+async fn a_broker_that_is_stopped_answers_who_waits_before_it_hangs_up() {
+    let builder = TestCluster::builder().brokers(2).config("group.initial.rebalance.delay.ms", "60000");
+    let cluster = builder.topic("t", 1).start().await;
+    cluster.move_leader(("t", 0), 1);
+    cluster.move_coordinator("g", 1);
+    cluster.hold_follower(("t", 0), 2);
+    let [mut writes, mut reads, mut joins, mut idles] = std::array::from_fn(|_| Connection::to(&cluster, 0));
+    writes.send(9, &produce("t", 0, one(), None));
+    // From version 11 on a follower may be read, and the broker goes before there is something.
+    reads.send(10, &FetchRequest { max_wait_ms: 60_000, min_bytes: 1, ..fetch("t", 0, 0, 0) });
+    joins.send(3, &join("g"));
+    wait_until(|| cluster.requests().count(ApiKey::JOIN_GROUP) == 1 && cluster.requests().count(ApiKey::FETCH) == 1);
+    cluster.stop(1);
+    let refused = ErrorCode::NOT_LEADER_OR_FOLLOWER.get();
+    assert_eq!(produced(&writes.receive::<ProduceRequest>(9)).0, refused);
+    assert_eq!(reads.receive::<FetchRequest>(10).responses[0].partitions[0].error_code, refused);
+    assert_eq!(joins.receive::<JoinGroupRequest>(3).error_code, ErrorCode::NOT_COORDINATOR.get());
+    for connection in [&mut writes, &mut reads, &mut joins, &mut idles] {
+        assert_eq!(connection.payload(), None, "its connections end");
+    }
+    assert_eq!(seen(&mut Connection::to(&cluster, 1)), (vec![2], 2));
+}
+
+/// A clean shutdown is told to the controller when the broker starts again: its disk has what it had (KIP-966).
+#[tokio::test]
+async fn a_broker_that_was_stopped_is_still_eligible_and_a_killed_one_is_not() {
+    for (is_stopped, leader) in [(true, 2), (false, -1)] {
+        let builder = TestCluster::builder().brokers(2).config("min.insync.replicas", "2");
+        let cluster = builder.topic("t", 1).start().await;
+        cluster.move_leader(("t", 0), 1);
+        let go = if is_stopped { TestCluster::stop } else { TestCluster::crash };
+        go(&cluster, 2);
+        cluster.crash(1);
+        cluster.restart(2);
+        assert_eq!(seen(&mut Connection::to(&cluster, 1)), (vec![2], leader), "stopped: {is_stopped}");
+    }
+}
+
+#[tokio::test]
+async fn a_broker_that_stands_still_or_is_down_is_not_stopped() {
+    let cluster = TestCluster::builder().brokers(2).topic("t", 1).start().await;
+    cluster.pause(2);
+    let refused =
+        |state: &str, advice: &str| format!("broker 2 is {state} and cannot become stopped by this: {advice}");
+    assert_eq!(panic_of(|| cluster.stop(2)), refused("paused", "resume it, or crash it first"));
+    cluster.crash(2);
+    assert_eq!(panic_of(|| cluster.stop(2)), refused("crashed", "restart it first"));
+    cluster.restart(2);
+    cluster.stop(2);
+    cluster.stop(2);
+    cluster.restart(2);
+    assert_eq!(seen(&mut Connection::to(&cluster, 1)).0, [1, 2]);
+}
+
+/// Who does not read what it is sent holds a broker up for a moment.
+#[tokio::test]
+async fn a_client_that_reads_nothing_does_not_keep_a_broker_from_stopping() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let big = "x".repeat(1 << 20);
+    for _ in 0..24 {
+        write(&mut Connection::to(&cluster, 0), "t", batch(&[&big[..900_000]], &Stamp::plain()));
+    }
+    let mut deaf = Connection::to(&cluster, 0);
+    deaf.send(12, &fetch("t", 0, 0, 0));
+    wait_until(|| cluster.requests().count(ApiKey::FETCH) == 1);
+    let begin = Instant::now();
+    cluster.stop(1);
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+}
+fn join(group: &str) -> JoinGroupRequest {
+    let [group, kind, name] = [group, "consumer", "range"].map(|text| StrBytes::from_string(text.to_owned()));
+    let protocol = JoinGroupRequestProtocol::default().with_name(name).with_metadata(bytes::Bytes::new());
+    JoinGroupRequest::default()
+        .with_group_id(GroupId(group))
+        .with_session_timeout_ms(10_000)
+        .with_rebalance_timeout_ms(10_000)
+        .with_protocol_type(kind)
+        .with_protocols(vec![protocol])
+}
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "it never is so");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 // Nobody was in sync when it was made, so that nobody ever was.

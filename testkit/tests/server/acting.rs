@@ -137,6 +137,20 @@ async fn time_moves_on_by_a_hundred_years_at_most() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_broker_is_stopped_once_and_comes_back() {
+    let controlled = Controlled::start().await;
+    let is_up = || controlled.json("GET", "/", None)["brokers"][1]["is_up"].clone();
+    controlled.json("POST", "/brokers/2/stop", None);
+    controlled.json("POST", "/brokers/2/stop", None);
+    assert_eq!(is_up(), false);
+    controlled.json("POST", "/brokers/2/restart", None);
+    assert_eq!(is_up(), true);
+    controlled.json("POST", "/brokers/2/crash", None);
+    let (status, answer) = controlled.ask("POST", "/brokers/2/stop", None);
+    assert!(status == 409 && answer.contains("broker 2 is crashed and cannot become stopped"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_crashed_broker_is_not_paused() {
     let controlled = Controlled::start().await;
     controlled.json("POST", "/brokers/2/crash", None);

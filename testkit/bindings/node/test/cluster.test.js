@@ -62,6 +62,9 @@ test("brokers go and come, leaders move, and a reset makes all as new", () =>
     await cluster.crash(2);
     assert.equal((await cluster.brokers())[1].is_up, false);
     await cluster.restart(2);
+    await cluster.stop(2);
+    assert.equal((await cluster.brokers())[1].is_up, false);
+    await cluster.restart(2);
     await cluster.moveLeader("t", 0, 3);
     assert.equal((await cluster.topic("t")).partitions[0].leader, 3);
     await cluster.reset();

@@ -46,6 +46,9 @@ def test_options_come_from_the_marker(kafka_cluster: Cluster) -> None:
     kafka_cluster.crash(2)
     assert not kafka_cluster.brokers()[1].is_up
     kafka_cluster.restart(2)
+    kafka_cluster.stop(2)
+    assert not kafka_cluster.brokers()[1].is_up
+    kafka_cluster.restart(2)
     kafka_cluster.move_leader("t", 0, 3)
     assert kafka_cluster.topic("t").partitions[0].leader == 3
 

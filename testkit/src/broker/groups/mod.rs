@@ -19,7 +19,7 @@ use committing::Committer;
 use consumer::{ConsumerGroup, Context};
 use journal::Written;
 use millstream_protocol::messages::{JoinGroupRequest, StrBytes, SyncGroupRequest};
-use millstream_protocol::{ErrorCode, Timestamp};
+use millstream_protocol::{ErrorCode, NodeId, Timestamp};
 use offsets::GroupOffsets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -202,6 +202,15 @@ impl Broker {
         self.settle_group(id);
         replies.into_iter().for_each(|reply| self.send_group_reply(reply));
         result
+    }
+    /// The groups of the classic protocol that a node coordinates.
+    pub(crate) fn groups_at(&self, node: NodeId) -> Vec<StrBytes> {
+        let classic = self.groups.all().filter(|group| group.classic().is_some());
+        classic.filter(|group| self.is_coordinator(node, &group.id)).map(|group| group.id.clone()).collect()
+    }
+    /// The coordinator of a group goes: whoever waits for its answer is to look for another.
+    pub(crate) fn resign_group(&mut self, id: &str) {
+        self.with_classic(id, |group, _| group.refuse_all(ErrorCode::NOT_COORDINATOR));
     }
     /// Does something with a group of the consumer protocol, if this is one.
     pub(crate) fn with_consumer<T>(

@@ -238,6 +238,10 @@ class Cluster:
     def crash(self, broker: int) -> None:
         self.ask("POST", f"/brokers/{broker}/crash")
 
+    def stop(self, broker: int) -> None:
+        """Takes a broker down in order: others lead what it led before it goes."""
+        self.ask("POST", f"/brokers/{broker}/stop")
+
     def restart(self, broker: int) -> None:
         self.ask("POST", f"/brokers/{broker}/restart")
 
