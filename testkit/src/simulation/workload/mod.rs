@@ -5,6 +5,7 @@ mod copying;
 mod counting;
 mod exchanging;
 mod grouping;
+mod pair;
 mod parting;
 mod producing;
 mod reading;

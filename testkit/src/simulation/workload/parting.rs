@@ -1,11 +1,12 @@
 //! A topic whose followers lag and then lead, one who writes to it and one who reads it. What the new leader lacks is lost, acknowledged or not,
 //! so nobody counts it; but the reader goes back to where the logs part, misses nothing of what lies there now (KIP-320), and both go on.
 
-use super::stage::{HEALING, Stage, until_good, value_of};
+use super::pair::Pair;
+use super::stage::{HEALING, Stage, value_of};
 use crate::checkers::{Checker, Violation};
 use crate::simulation::SimulatedProcess;
 use millstream_client::runtime::{BoxFuture, Runtime, sleep_until, timeout_at};
-use millstream_client::{Client, Consumer, Error, OffsetReset, Producer, ProducerRecord};
+use millstream_client::{Consumer, Error, Producer, ProducerRecord};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,10 +20,9 @@ pub(super) fn run(stage: Stage) -> BoxFuture<()> {
 
 async fn write_and_read(stage: &Stage, process: &SimulatedProcess) {
     let runtime = process.runtime();
-    let connect = || process.client().request_timeout(Duration::from_secs(5)).build();
-    let Some(client) = until_good(&*runtime, stage, connect).await else { return };
-    let Some(producer) = until_good(&*runtime, stage, || producer(client.clone())).await else { return };
-    let Some(consumer) = until_good(&*runtime, stage, || consumer(client.clone())).await else { return };
+    let Some(Pair { producer, consumer }) = Pair::connect(stage, process, Duration::from_millis(500)).await else {
+        return;
+    };
     let mut reader = Reader { consumer, read: BTreeMap::new() };
     reader.consumer.assign([(TOPIC, 0)]);
     while !stage.is_over() {
@@ -83,11 +83,4 @@ impl Reader {
             stage.violate(Violation::new(Checker::K6, "poll-skip", text));
         }
     }
-}
-
-async fn producer(client: Client) -> Result<Producer, Error> {
-    client.producer().delivery_timeout(Duration::from_secs(10)).max_block(Duration::from_secs(5)).build().await
-}
-async fn consumer(client: Client) -> Result<Consumer, Error> {
-    client.consumer().auto_offset_reset(OffsetReset::Earliest).fetch_max_wait(Duration::from_millis(500)).build().await
 }

@@ -1,11 +1,12 @@
 //! A topic that is deleted and made anew now and then, one who writes to it and one who reads it. Its records are lost with it, so nobody
 //! counts them; but both go on with the new one.
 
-use super::stage::{HEALING, Stage, until_good};
+use super::pair::Pair;
+use super::stage::{HEALING, Stage};
 use crate::checkers::{Checker, Violation};
 use crate::simulation::SimulatedProcess;
 use millstream_client::runtime::{BoxFuture, Runtime, sleep_until, timeout_at};
-use millstream_client::{Client, Consumer, Error, OffsetReset, Producer, ProducerRecord};
+use millstream_client::{Consumer, Error, Producer, ProducerRecord};
 use std::time::Duration;
 
 pub(super) const TOPIC: &str = "renewed";
@@ -18,10 +19,8 @@ pub(super) fn run(stage: Stage) -> BoxFuture<()> {
 
 async fn write_and_read(stage: &Stage, process: &SimulatedProcess) {
     let runtime = process.runtime();
-    let connect = || process.client().request_timeout(Duration::from_secs(5)).build();
-    let Some(client) = until_good(&*runtime, stage, connect).await else { return };
-    let Some(producer) = until_good(&*runtime, stage, || producer(client.clone())).await else { return };
-    let Some(mut consumer) = until_good(&*runtime, stage, || consumer(client.clone())).await else { return };
+    let pair = Pair::connect(stage, process, Duration::from_secs(2)).await;
+    let Some(Pair { producer, mut consumer }) = pair else { return };
     consumer.assign((0..PARTITIONS).map(|partition| (TOPIC, partition)));
     while !stage.is_over() {
         let _ = send(&producer).await;
@@ -46,10 +45,4 @@ async fn send(producer: &Producer) -> Result<(), Error> {
 async fn polls(runtime: &dyn Runtime, consumer: &mut Consumer) -> bool {
     let polled = timeout_at(runtime, runtime.now() + Duration::from_secs(3), consumer.poll()).await;
     polled.is_some_and(|polled| polled.is_ok())
-}
-async fn producer(client: Client) -> Result<Producer, Error> {
-    client.producer().delivery_timeout(Duration::from_secs(10)).max_block(Duration::from_secs(5)).build().await
-}
-async fn consumer(client: Client) -> Result<Consumer, Error> {
-    client.consumer().auto_offset_reset(OffsetReset::Earliest).fetch_max_wait(Duration::from_secs(2)).build().await
 }
