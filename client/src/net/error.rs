@@ -46,6 +46,9 @@ pub(crate) enum RequestError {
     /// More requests wait for this connection than it takes; nothing was sent.
     #[error("too many requests wait for the connection")]
     Overloaded,
+    /// It would have gone before one that failed with the last connection; nothing was sent.
+    #[error("the connection broke before the request was sent, with one that goes before it")]
+    Overtaking,
     /// The client was closed.
     #[error("the client was closed")]
     Closed,
@@ -58,7 +61,7 @@ impl RequestError {
     }
     /// Whether another try may do better.
     pub(crate) const fn is_retriable(&self) -> bool {
-        matches!(self, Self::Connect(_) | Self::Broken { .. } | Self::Overloaded)
+        matches!(self, Self::Connect(_) | Self::Broken { .. } | Self::Overloaded | Self::Overtaking)
     }
     /// Whether the broker took too long to answer.
     pub(crate) const fn is_timeout(&self) -> bool {
@@ -73,7 +76,7 @@ impl RequestError {
         use crate::ErrorKind;
         match self {
             Self::Broken { broken: Broken::TimedOut { .. }, .. } => ErrorKind::TimedOut,
-            Self::Connect(_) | Self::Broken { .. } | Self::Overloaded => ErrorKind::Unreachable,
+            Self::Connect(_) | Self::Broken { .. } | Self::Overloaded | Self::Overtaking => ErrorKind::Unreachable,
             Self::Unsupported(_) => ErrorKind::Unsupported,
             Self::Encode(_) => ErrorKind::Misuse,
             Self::Malformed(_) => ErrorKind::Malformed,

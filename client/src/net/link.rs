@@ -5,7 +5,7 @@
 
 use super::dial::dial;
 use super::stream::Stream;
-use super::{ConnectError, Place, RequestError, Throttled, World};
+use super::{ConnectError, Place, RequestError, Row, Throttled, World};
 use crate::runtime::{Task, sleep_until};
 use bytes::Bytes;
 use millstream_client_core::backoff::{Backoff, Random};
@@ -28,8 +28,24 @@ type Encode = Box<dyn FnOnce(i16, i32, &str) -> Result<Frame, EncodeError> + Sen
 type Answer = Result<(i16, Bytes), RequestError>;
 
 enum Command {
-    Send { outgoing: Outgoing, encode: Encode, answer: oneshot::Sender<Answer> },
+    Send { outgoing: Outgoing, encode: Encode, asker: Asker },
     Throttle(Duration),
+}
+
+/// Who waits for an answer.
+struct Asker {
+    answer: oneshot::Sender<Answer>,
+    row: Option<Row>,
+}
+impl Asker {
+    fn answer(self, answer: Answer) {
+        let _ = self.answer.send(answer);
+    }
+    /// There is no connection any more, or never was one. Those behind it in its row are to go with it.
+    fn fail(self, error: RequestError) {
+        self.row.iter().for_each(Row::break_up);
+        self.answer(Err(error));
+    }
 }
 
 /// An answer and the version that it came in.
@@ -67,6 +83,19 @@ impl Link {
     /// before it is on its way is not sent. `build` gets the agreed version.
     pub(crate) fn send<R: Request, B>(
         &self,
+        outgoing: Outgoing,
+        build: B,
+    ) -> impl Future<Output = Result<Reply<R::Response>, RequestError>> + Send + use<R, B>
+    where
+        R::Response: Throttled,
+        B: FnOnce(i16) -> R + Send + 'static,
+    {
+        self.send_in_row(None, outgoing, build)
+    }
+    /// The same, behind the others of a row.
+    pub(crate) fn send_in_row<R: Request, B>(
+        &self,
+        row: Option<Row>,
         mut outgoing: Outgoing,
         build: B,
     ) -> impl Future<Output = Result<Reply<R::Response>, RequestError>> + Send + use<R, B>
@@ -78,7 +107,8 @@ impl Link {
         let (answer, answered) = oneshot::channel();
         let encode: Encode =
             Box::new(|version, id, client| frame::encode_request(version, id, Some(client), &build(version)));
-        let taken = self.commands.try_send(Command::Send { outgoing, encode, answer });
+        let asker = Asker { answer, row };
+        let taken = self.commands.try_send(Command::Send { outgoing, encode, asker });
         let (commands, decoder) = (self.commands.downgrade(), self.decoder);
         async move {
             taken.map_err(|error| match error {
@@ -113,7 +143,8 @@ impl Link {
         let (answer, answered) = oneshot::channel();
         let encode: Encode =
             Box::new(|version, id, client| frame::encode_request(version, id, Some(client), &build(version)));
-        let taken = self.commands.try_send(Command::Send { outgoing, encode, answer });
+        let asker = Asker { answer, row: None };
+        let taken = self.commands.try_send(Command::Send { outgoing, encode, asker });
         async move {
             taken.map_err(|_| RequestError::Overloaded)?;
             answered.await.map_err(|_| RequestError::Closed)?.map(|(version, _)| version)
@@ -203,8 +234,8 @@ impl Driver {
     fn fail_waiting(&mut self, first: Command, error: &RequestError) {
         let mut next = Some(first);
         while let Some(command) = next {
-            if let Command::Send { answer, .. } = command {
-                let _ = answer.send(Err(error.clone()));
+            if let Command::Send { asker, .. } = command {
+                asker.fail(error.clone());
             }
             next = self.inbox.try_recv().ok();
         }
@@ -226,7 +257,7 @@ struct Serving {
     address: String,
     stream: Stream,
     connection: Connection,
-    waiting: HashMap<RequestId, oneshot::Sender<Answer>>,
+    waiting: HashMap<RequestId, Asker>,
     /// What the connection was opened for, until the versions are agreed on.
     first: Option<Command>,
     was_ready: bool,
@@ -314,17 +345,16 @@ impl Serving {
         let now = self.world.runtime.now();
         match command {
             Command::Throttle(pause) => self.connection.handle_throttle(now, pause),
-            Command::Send { answer, .. } if answer.is_closed() => {}
-            Command::Send { outgoing, encode, answer } => match self.send(&outgoing, encode) {
+            Command::Send { asker, .. } if asker.answer.is_closed() => {}
+            Command::Send { asker, .. } if asker.row.as_ref().is_some_and(Row::is_broken_up) => {
+                asker.answer(Err(RequestError::Overtaking));
+            }
+            Command::Send { outgoing, encode, asker } => match self.send(&outgoing, encode) {
                 Ok((id, _)) if outgoing.answered => {
-                    self.waiting.insert(id, answer);
+                    self.waiting.insert(id, asker);
                 }
-                Ok((_, version)) => {
-                    let _ = answer.send(Ok((version, Bytes::new())));
-                }
-                Err(error) => {
-                    let _ = answer.send(Err(error));
-                }
+                Ok((_, version)) => asker.answer(Ok((version, Bytes::new()))),
+                Err(error) => asker.answer(Err(error)),
             },
         }
     }
@@ -345,8 +375,8 @@ impl Serving {
                 self.world.features.lock().unwrap_or_else(PoisonError::into_inner).handle_versions(&versions);
             }
             Event::Answer { id, version, payload } => {
-                if let Some(answer) = self.waiting.remove(&id) {
-                    let _ = answer.send(Ok((version, payload)));
+                if let Some(asker) = self.waiting.remove(&id) {
+                    asker.answer(Ok((version, payload)));
                 }
             }
             _ => {}
@@ -355,8 +385,8 @@ impl Serving {
 
     /// Everything that waits fails. Before the versions were agreed on nothing was sent, so that is a failure to connect.
     fn fail(&mut self, inbox: &mut mpsc::Receiver<Command>, broken: &Broken) {
-        for (_, answer) in self.waiting.drain() {
-            let _ = answer.send(Err(RequestError::Broken { broken: broken.clone(), written: true }));
+        for (_, asker) in self.waiting.drain() {
+            asker.fail(RequestError::Broken { broken: broken.clone(), written: true });
         }
         if self.was_ready {
             return;
@@ -364,8 +394,8 @@ impl Serving {
         let error = RequestError::Connect(ConnectError::Setup(self.address.clone(), broken.clone()));
         let mut next = self.first.take();
         while let Some(command) = next {
-            if let Command::Send { answer, .. } = command {
-                let _ = answer.send(Err(error.clone()));
+            if let Command::Send { asker, .. } = command {
+                asker.fail(error.clone());
             }
             next = inbox.try_recv().ok();
         }

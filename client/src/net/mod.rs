@@ -5,6 +5,7 @@ mod dial;
 mod error;
 mod link;
 mod pool;
+mod row;
 mod stream;
 mod throttle;
 
@@ -12,4 +13,5 @@ pub(crate) use address::{Address, parse_bootstrap};
 pub(crate) use error::{ConnectError, RequestError};
 pub(crate) use link::Reply;
 pub(crate) use pool::{Place, Pool, Purpose, World};
+pub(crate) use row::Row;
 pub(crate) use throttle::Throttled;

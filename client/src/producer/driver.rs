@@ -4,7 +4,7 @@ use super::engine::Engine;
 use super::identity::init_producer_id;
 use crate::Error;
 use crate::client::{Call, Target, View};
-use crate::net::{Place, Purpose, RequestError};
+use crate::net::{Place, Purpose, RequestError, Row};
 use crate::runtime::{BoxFuture, Timer};
 use millstream_client_core::cluster::{CoordinatorKey, Creation};
 use millstream_client_core::connection::Outgoing;
@@ -28,7 +28,16 @@ pub(super) async fn run(engine: Arc<Engine>) {
     let view = engine.client.hub().watch();
     let timer = engine.client.runtime().timer();
     let interest = engine.client.now() + INTEREST;
-    let mut driver = Driver { view, timer, interest, calls: HashMap::default(), identity: None, adding: None, engine };
+    let mut driver = Driver {
+        view,
+        timer,
+        interest,
+        calls: HashMap::default(),
+        rows: HashMap::default(),
+        identity: None,
+        adding: None,
+        engine,
+    };
     while driver.step() {
         driver.wait().await;
     }
@@ -42,6 +51,8 @@ struct Driver {
     interest: Instant,
     /// Requests under way, by broker, in the order in which they were sent.
     calls: HashMap<NodeId, VecDeque<BoxFuture<Landed>>>,
+    /// By broker, what is sent now: until one of them fails, which is the end of all that are behind it.
+    rows: HashMap<NodeId, Row>,
     identity: Option<BoxFuture<Result<Identity, Error>>>,
     adding: Option<BoxFuture<Result<(), Error>>>,
 }
@@ -50,6 +61,7 @@ struct Driver {
 struct Landed {
     node: NodeId,
     id: u64,
+    row: Row,
     result: Result<Option<ProduceResponse>, RequestError>,
 }
 
@@ -112,17 +124,18 @@ impl Driver {
         calls
     }
 
-    fn start(&self, call: ProduceCall) -> BoxFuture<Landed> {
+    fn start(&mut self, call: ProduceCall) -> BoxFuture<Landed> {
         let link = self.engine.client.hub().pool().link(Place::Node(call.node), Purpose::Produce);
         let (id, node) = (call.id, call.node);
+        let row = self.rows.entry(node).or_default().clone();
         let mut outgoing = Outgoing::new(ApiKey::PRODUCE, call.timeout);
         outgoing.max_version = call.max_version;
         if call.acks == 0 {
             let sent = link.send_unanswered(outgoing, move |version| call.into_request(version));
-            return Box::pin(async move { Landed { id, node, result: sent.await.map(|_| None) } });
+            return Box::pin(async move { Landed { id, node, row, result: sent.await.map(|_| None) } });
         }
-        let sent = link.send(outgoing, move |version| call.into_request(version));
-        Box::pin(async move { Landed { id, node, result: sent.await.map(|reply| Some(reply.body)) } })
+        let sent = link.send_in_row(Some(row.clone()), outgoing, move |version| call.into_request(version));
+        Box::pin(async move { Landed { id, node, row, result: sent.await.map(|reply| Some(reply.body)) } })
     }
 
     async fn wait(&mut self) {
@@ -143,13 +156,14 @@ impl Driver {
         }
     }
 
-    fn land(&self, landed: Landed) {
+    fn land(&mut self, landed: Landed) {
         let now = self.engine.client.now();
         let mut sender = self.engine.sender();
         match landed.result {
             Ok(Some(response)) => sender.handle_response(now, landed.id, &response),
             Ok(None) => sender.handle_unanswered(landed.id),
             Err(error) => {
+                self.rows.retain(|_, row| !(row.is(&landed.row) && row.is_broken_up()));
                 tracing::debug!(node = %landed.node, %error, "produce request failed");
                 let why = format!("node {}: {error}", landed.node);
                 match error {
