@@ -234,6 +234,25 @@ fn what_follows_a_failed_batch_goes_again_in_order_before_anything_new() {
     assert_eq!(world.poll().remove(0).1.sequence, 4);
 }
 
+// P-2. Found by simulation: a batch had overtaken the one before it. Each time one of those behind them came back out of order, the place it
+// left in flight was given to a new batch, which came back out of order in its turn: without an end, while there was something new.
+#[test]
+fn nothing_new_follows_what_will_come_back_out_of_order() {
+    let mut world = World::new(|_, _| ());
+    world.warm_up();
+    let flights: Vec<_> = ["a", "b", "c"].into_iter().map(|value| world.send(value)).collect();
+    world.answer(flights[1].1, ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER, -1);
+    world.answer(flights[0].1, ErrorCode::NONE, 1);
+    let (id, again) = world.poll().remove(0);
+    assert_eq!(again, flights[1].2);
+    world.append("new").unwrap();
+    assert_eq!(world.poll(), [], "`c` was sent behind the `b` that was refused");
+    world.answer(flights[2].1, ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER, -1);
+    world.answer(id, ErrorCode::NONE, 2);
+    assert_eq!(world.poll().remove(0).1, flights[2].2);
+    assert_eq!(world.poll().remove(0).1.values, ["new"], "behind the last of them");
+}
+
 #[test]
 fn until_the_broker_knows_the_producer_nothing_overtakes_its_first_batch() {
     let mut world = World::new(|_, _| ());

@@ -51,7 +51,15 @@ struct Outstanding {
     ticket: u64,
     sequence: i32,
     in_flight: bool,
+    /// In flight behind one that is to go again: it comes back out of order, most likely.
+    is_doomed: bool,
     batch: Batch,
+}
+
+impl Outstanding {
+    const fn new(ticket: u64, sequence: i32, batch: Batch) -> Self {
+        Self { ticket, sequence, in_flight: false, is_doomed: false, batch }
+    }
 }
 
 impl Lane {
@@ -93,7 +101,8 @@ impl Lane {
         }
         match self.outstanding.front() {
             Some(first) if !first.in_flight => Next::Retry(first.ticket, first.batch.sealed.size()),
-            Some(_) if self.outstanding.iter().any(|each| !each.in_flight) => Next::Wait,
+            // So would anything new behind what comes back, and what is behind that, and so on.
+            Some(_) if self.outstanding.iter().any(|each| !each.in_flight || each.is_doomed) => Next::Wait,
             // A broker that has never heard of this producer takes any number for its first: until it has taken ours, nothing
             // may overtake it.
             Some(_) if self.confirmed != self.identity.map(|identity| identity.id) => Next::Wait,
@@ -116,7 +125,7 @@ impl Lane {
     pub(super) fn push(&mut self, ticket: u64, batch: Batch) {
         let sequence = self.next_sequence;
         self.next_sequence = sequence_after(sequence, signed(batch.count()));
-        self.outstanding.push_back(Outstanding { ticket, sequence, in_flight: false, batch });
+        self.outstanding.push_back(Outstanding::new(ticket, sequence, batch));
     }
     /// The bytes of a batch that goes now.
     pub(super) fn dispatch(&mut self, ticket: u64, transactional: bool) -> (RecordData, usize) {
@@ -132,9 +141,14 @@ impl Lane {
     /// An answer came: the batch is no longer in flight. None if it is not known any more.
     pub(super) fn land(&mut self, ticket: u64) -> Option<&mut Batch> {
         let each = self.outstanding.iter_mut().find(|each| each.ticket == ticket && each.in_flight)?;
-        each.in_flight = false;
+        (each.in_flight, each.is_doomed) = (false, false);
         self.in_flight -= 1;
         Some(&mut each.batch)
+    }
+    /// It is to go again: nothing new follows what is in flight behind it.
+    pub(super) fn doom_behind(&mut self, ticket: u64) {
+        let behind = self.outstanding.iter_mut().skip_while(|each| each.ticket != ticket).skip(1);
+        behind.for_each(|each| each.is_doomed = each.in_flight);
     }
     /// Whether it is the oldest that is not acknowledged.
     pub(super) fn is_first(&self, ticket: u64) -> bool {
@@ -154,9 +168,8 @@ impl Lane {
         let position = self.outstanding.iter().position(|each| each.ticket == ticket)?;
         let old = self.outstanding.remove(position)?;
         let middle = sequence_after(old.sequence, signed(left.count()));
-        let piece = |ticket, sequence, batch| Outstanding { ticket, sequence, in_flight: false, batch };
-        self.outstanding.insert(position, piece(tickets.1, middle, right));
-        self.outstanding.insert(position, piece(tickets.0, old.sequence, left));
+        self.outstanding.insert(position, Outstanding::new(tickets.1, middle, right));
+        self.outstanding.insert(position, Outstanding::new(tickets.0, old.sequence, left));
         Some(old.batch)
     }
     /// Waits before the next try.

@@ -107,6 +107,7 @@ impl Sender {
         if let Some(batch) = lane.land(ticket) {
             batch.in_doubt |= may_be_written;
             batch.last_failure = Some(Arc::clone(why));
+            lane.doom_behind(ticket);
             if lane.is_first(ticket) {
                 lane.pause(now, &mut self.random);
             }
