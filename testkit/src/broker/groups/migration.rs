@@ -34,7 +34,7 @@ impl Broker {
         };
         let beaten = group.handle_heartbeat(beat, &self.group_context(id))?;
         self.groups.entry(id, self.now).body = Body::Consumer(group);
-        self.with_consumer(id, |_, _| {});
+        self.settle_consumer(id);
         Ok(beaten)
     }
     /// The group that a joining member begins, or has another protocol for; none if it is there.

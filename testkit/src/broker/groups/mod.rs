@@ -222,9 +222,13 @@ impl Broker {
         let ctx = Context::new(self.now, &self.topics, &self.settings.consumer_groups, own);
         let Body::Consumer(consumer) = &mut self.groups.find_mut(id)?.body else { return None };
         let result = act(consumer, &ctx);
+        self.settle_consumer(id);
+        Some(result)
+    }
+    /// Lets a group of the consumer protocol go on from what it has become: back to the classic one if nobody is left who needs this.
+    fn settle_consumer(&mut self, id: &str) {
         self.try_downgrade(id);
         self.settle_group(id);
-        Some(result)
     }
     fn group_context(&self, id: &str) -> Context<'_> {
         Context::new(self.now, &self.topics, &self.settings.consumer_groups, self.configs.groups.get(id))

@@ -5,6 +5,7 @@ mod brokers;
 mod client_metrics;
 mod groups;
 mod loggers;
+pub(super) mod resource;
 mod topics;
 
 use super::create_topics::Refusal;
@@ -95,7 +96,7 @@ impl Alteration {
 
 /// Alters the options of resources; says of each why not. Nothing is done for one that comes more than once, since nobody could tell which is
 /// meant.
-pub(super) fn alter_all(broker: &mut Broker, call: &Call, asked: &[Alteration]) -> Vec<Result<(), Refusal>> {
+fn alter_all(broker: &mut Broker, call: &Call, asked: &[Alteration]) -> Vec<Result<(), Refusal>> {
     let mut seen = BTreeSet::new();
     let again = asked.iter().map(Alteration::resource).filter(|resource| !seen.insert(*resource));
     let repeated: BTreeSet<_> = again.collect();
