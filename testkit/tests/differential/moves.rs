@@ -9,15 +9,21 @@ use millstream_protocol::ApiKey;
 use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
 use millstream_protocol::messages::describe_topic_partitions_request::TopicRequest;
 use millstream_protocol::messages::elect_leaders_request::TopicPartitions;
+use millstream_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
 use millstream_protocol::messages::{
     AlterPartitionReassignmentsRequest, BrokerId, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse,
-    ElectLeadersRequest, ElectLeadersResponse, ListPartitionReassignmentsRequest, TopicName,
+    ElectLeadersRequest, ElectLeadersResponse, IncrementalAlterConfigsRequest, ListPartitionReassignmentsRequest,
+    TopicName,
 };
 
 pub(crate) const ALL: &[Step] = &[reassign, reassign, elect, describe, list_reassignments];
 pub(crate) const ELECTIONS: &[Step] = &[elect, describe];
+/// What says how many replicas must be in sync.
+pub(crate) const OPTIONS: &[Step] = &[require, describe];
 pub(crate) const UNCLEAN: &[Step] = &[elect_unclean, elect_unclean, describe];
 
+/// DescribeConfigs' number for topics.
+const TOPIC: i8 = 2;
 const PREFERRED: i8 = 0;
 const ANYBODY: i8 = 1;
 
@@ -86,6 +92,19 @@ fn list_reassignments(pair: &mut Pair, _: &mut Chance) {
             response.topics.iter_mut().for_each(|topic| topic.partitions.sort_by_key(|each| each.partition_index));
         },
     );
+}
+
+fn require(pair: &mut Pair, chance: &mut Chance) {
+    let option = AlterableConfig::default()
+        .with_name(text("min.insync.replicas"))
+        .with_value(Some(text(chance.word(&["1", "1", "2", "3"]))));
+    let topic = AlterConfigsResource::default()
+        .with_resource_type(TOPIC)
+        .with_resource_name(text(chance.word(NAMES)))
+        .with_configs(vec![option]);
+    let request = IncrementalAlterConfigsRequest::default().with_resources(vec![topic]);
+    pair.ask(Kind::Writes, 1, |_| request.clone(), |_, _| {});
+    settle(pair);
 }
 
 /// Who may lead, besides who is in sync.

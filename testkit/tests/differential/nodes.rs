@@ -1,5 +1,5 @@
 //! Three nodes: who leads what, who answers for a group or a transactional id, what the others say instead, and what becomes of it when a
-//! node dies and comes back. Replicas are placed by the test, since each cluster would place them in its own way.
+//! node dies or is stopped and comes back. Replicas are placed by the test, since each cluster would place them in its own way.
 
 use crate::chance::Chance;
 use crate::data::{ask_leader_epoch, produce_request, text, tidy_fetch, tidy_produce};
@@ -93,6 +93,21 @@ pub(crate) fn live(pair: &mut Pair, kafka: &RealKafka, chance: &mut Chance) {
     start(pair, kafka, second);
     ask_all(pair);
     go(pair, chance, 60, &[STEPS, DELETIONS, moves::ALL]);
+    live_on(pair, kafka, chance, first, second);
+}
+/// The same two are stopped in order: they stay eligible, so that either may come back first.
+fn live_on(pair: &mut Pair, kafka: &RealKafka, chance: &mut Chance, first: i32, second: i32) {
+    stop(pair, kafka, first);
+    ask_all(pair);
+    go(pair, chance, 40, &[STEPS, moves::ALL, moves::OPTIONS]);
+    stop(pair, kafka, second);
+    go(pair, chance, 25, &[DATA, moves::ELECTIONS, moves::OPTIONS]);
+    let (early, late) = if chance.once_in(2) { (first, second) } else { (second, first) };
+    start(pair, kafka, early);
+    go(pair, chance, 25, &[DATA, moves::ELECTIONS]);
+    start(pair, kafka, late);
+    ask_all(pair);
+    go(pair, chance, 30, &[STEPS, moves::ALL, moves::OPTIONS]);
 }
 /// So many exchanges.
 fn go(pair: &mut Pair, chance: &mut Chance, count: usize, steps: &[&[Step]]) {
@@ -106,6 +121,14 @@ fn go(pair: &mut Pair, chance: &mut Chance, count: usize, steps: &[&[Step]]) {
 fn kill(pair: &mut Pair, kafka: &RealKafka, node: i32) {
     tell(kafka, "kill", node);
     pair.cluster.crash(node);
+    lose(pair, node);
+}
+fn stop(pair: &mut Pair, kafka: &RealKafka, node: i32) {
+    tell(kafka, "stop", node);
+    pair.cluster.stop(node);
+    lose(pair, node);
+}
+fn lose(pair: &mut Pair, node: i32) {
     pair.up.retain(|client| *client != client_of(node));
     settle(pair);
 }
