@@ -77,17 +77,11 @@ impl Broker {
             }
         });
     }
-    /// Another minimum of replicas in sync is set for a topic, or for all: nobody is eligible by the one before, and what waited for that
-    /// many may be read.
+    /// Another minimum of replicas in sync is set for a topic, or for all: nobody is eligible by the one before. What waited for that many is
+    /// not read until something moves, as a leader looks at its high watermark only then.
     pub(crate) fn follow_min_isr(&mut self, topic: Option<&str>) {
-        let keys: Vec<PartitionKey> = (self.topics.all_mut())
-            .filter(|each| topic.is_none_or(|name| *each.name == *name))
-            .flat_map(|each| {
-                each.partitions.iter_mut().for_each(Partition::clear_eligible);
-                (0..).take(each.partitions.len()).map(|index| (each.id, index))
-            })
-            .collect();
-        keys.into_iter().for_each(|key| self.replicate(key));
+        let topics = self.topics.all_mut().filter(|each| topic.is_none_or(|name| *each.name == *name));
+        topics.flat_map(|each| &mut each.partitions).for_each(Partition::clear_eligible);
     }
     /// Lets a follower of a partition fall behind from here on, or lets it fetch again. Says whether there is such a replica.
     pub(crate) fn hold_replica(&mut self, topic: &str, partition: i32, replica: NodeId, holds: bool) -> bool {
