@@ -66,7 +66,7 @@ impl Fetcher {
     /// Partitions read from a replica nearby go back to their leader.
     fn unreachable(&mut self, node: NodeId) -> FetchFollowUp {
         for partition in self.partitions.values_mut() {
-            partition.preferred = partition.preferred.filter(|(preferred, _)| *preferred != node);
+            partition.give_up_replica(node);
         }
         FetchFollowUp { refresh_metadata: true, ..FetchFollowUp::default() }
     }
@@ -124,6 +124,9 @@ impl Fetcher {
             return 0;
         }
         partition.calm();
+        if partition.preferred.is_some_and(|(preferred, _)| preferred == node) {
+            partition.vain_leases = 0;
+        }
         partition.note_ends(&data);
         if data.diverging_epoch.epoch >= 0 || data.diverging_epoch.end_offset >= 0 {
             let end = Position {
@@ -137,7 +140,7 @@ impl Fetcher {
         if data.preferred_read_replica >= 0 {
             // The leader sends it there again and at once, until the cluster is looked at anew.
             follow_up.refresh_metadata |= std::mem::take(&mut partition.is_replica_unknown);
-            partition.prefer(now, NodeId::new(data.preferred_read_replica));
+            partition.prefer(now, NodeId::new(data.preferred_read_replica), &config);
         }
         let Some(records) = data.records.into_bytes().filter(|records| !records.is_empty()) else {
             partition.goes_back = stream.is_beside() && partition.fetched_by == request;
@@ -208,7 +211,8 @@ impl Partition {
         }
     }
     fn refused(&mut self, now: Instant, node: NodeId, code: ErrorCode, config: &super::FetchConfig) {
-        let from_replica = self.preferred.take().is_some_and(|(preferred, _)| preferred == node);
+        let from_replica = self.give_up_replica(node);
+        self.preferred = None;
         match code {
             // A replica that lags may not have the offset yet: only the leader's word counts (C-8).
             ErrorCode::OFFSET_OUT_OF_RANGE if from_replica => {}

@@ -30,6 +30,8 @@ pub(super) struct Partition {
     /// The leader's term that the position was last checked against.
     pub(super) checked_epoch: Option<LeaderEpoch>,
     pub(super) preferred: Option<(NodeId, Instant)>,
+    /// How often in a row it was sent to a replica nearby for nothing: that refused, was silent, or nobody knows it.
+    pub(super) vain_leases: u32,
     /// It was told of a replica nearby that the picture of the cluster does not have.
     pub(super) is_replica_unknown: bool,
     /// Who said that it does not lead this, and in which of the cluster's pictures it was the leader.
@@ -84,6 +86,7 @@ impl Partition {
             log_start_offset: None,
             checked_epoch: None,
             preferred: None,
+            vain_leases: 0,
             is_replica_unknown: false,
             denied: None,
             fetched_by: 0,
@@ -125,8 +128,17 @@ impl Partition {
         self.not_before = Some(now + config.backoff(self.attempts));
         self.attempts = self.attempts.saturating_add(1);
     }
-    pub(super) fn prefer(&mut self, now: Instant, node: NodeId) {
+    /// Reads from a replica nearby. While that is in vain, leader and replica would send it to and fro without a pause (C-9).
+    pub(super) fn prefer(&mut self, now: Instant, node: NodeId, config: &FetchConfig) {
         self.preferred = Some((node, now + PREFERRED_FOR));
+        let pause = self.vain_leases.checked_sub(1).map(|attempts| config.backoff(attempts));
+        self.not_before = pause.map(|pause| now + pause).or(self.not_before);
+    }
+    /// Goes back to the leader, if it is this node that it reads from. Whether it was.
+    pub(super) fn give_up_replica(&mut self, node: NodeId) -> bool {
+        let is_given_up = self.preferred.take_if(|(preferred, _)| *preferred == node).is_some();
+        self.vain_leases += u32::from(is_given_up);
+        is_given_up
     }
     /// Nothing more is fetched until the application has seen this.
     pub(super) fn halt(&mut self, problem: FetchProblem) {

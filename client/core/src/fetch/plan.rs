@@ -213,9 +213,10 @@ fn fetchable(partition: &Partition, now: Instant, config: &FetchConfig, under_wa
 /// The replica nearby while its lease runs, or the leader; nobody, if the leader has said that it is none and there is no news since.
 fn source(partition: &mut Partition, now: Instant, image: &Image) -> Option<(NodeId, Option<LeaderEpoch>)> {
     let (leader, epoch) = image.leader(&partition.id)?;
-    let usable = |(node, until): &(NodeId, Instant)| *until > now && image.broker(*node).is_some();
-    let is_unknown = |(node, _): (NodeId, Instant)| image.broker(node).is_none();
-    partition.is_replica_unknown |= partition.preferred.is_some_and(is_unknown);
+    let usable = |(_, until): &(NodeId, Instant)| *until > now;
+    if let Some((unknown, _)) = partition.preferred.filter(|(node, _)| image.broker(*node).is_none()) {
+        partition.is_replica_unknown |= partition.give_up_replica(unknown);
+    }
     partition.preferred = partition.preferred.filter(usable);
     let node = partition.preferred.map_or(leader, |(node, _)| node);
     let is_denied = partition.denied.is_some_and(|(denied, picture)| denied == node && picture >= image.generation);

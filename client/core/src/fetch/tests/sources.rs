@@ -7,7 +7,7 @@ use super::*;
 fn only_the_leader_s_word_resets_a_position() {
     let mut bench = Bench::at(50);
     bench.image = image(2, 5);
-    bench.fetcher.partitions.get_mut(&place(0)).expect("it").prefer(bench.now, NODE);
+    bench.fetcher.partitions.get_mut(&place(0)).expect("it").prefer(bench.now, NODE, &FetchConfig::default());
     bench.fetch();
     bench.answer(0, vec![refused(0, ErrorCode::OFFSET_OUT_OF_RANGE)]);
     assert_eq!(bench.streams(), [Stream::of_session(NodeId::new(2))]);
@@ -76,7 +76,34 @@ fn a_replica_that_is_silent_or_unknown_gives_way_to_the_leader() {
     assert!(bench.fetcher.poll_fetch(bench.now, Stream::of_session(replica), &bench.image).is_some());
     bench.fetcher.handle_fetch(bench.now, Stream::of_session(replica), Outcome::Failed);
     prefer(&mut bench, 9);
+    bench.now += Duration::from_secs(1);
     assert_eq!(bench.fetch().topics[0].partitions[0].fetch_offset, 0, "nobody knows node 9");
+}
+
+// C-9: a replica that lags says that the offset is out of range; the leader, which knows better, sends the reader there again, and at once. Java
+// goes to and fro as fast as the network lets it; librdkafka waits when it is sent there again within a minute.
+#[test]
+fn a_replica_that_refuses_is_tried_again_only_after_a_while() {
+    let mut bench = Bench::at(50);
+    bench.fetcher.streams.entry(STREAM).or_default().version = Some(VERSION);
+    let replica = Stream::of_session(NodeId::new(2));
+    let told = || vec![PartitionData { preferred_read_replica: 2, ..data(0, Vec::new()) }];
+    let mut waits = |answer: PartitionData| {
+        bench.fetch();
+        bench.answer(0, told());
+        let began = bench.now;
+        while bench.streams().is_empty() {
+            bench.now += Duration::from_millis(100);
+        }
+        bench.fetch_in(replica);
+        bench.answer_in(replica, 0, vec![answer]);
+        bench.fetcher.partitions.get_mut(&place(0)).expect("it").preferred = None;
+        bench.now - began
+    };
+    let mut refuse = || waits(refused(0, ErrorCode::OFFSET_OUT_OF_RANGE)).as_millis();
+    assert_eq!([refuse(), refuse(), refuse(), refuse()], [0, 100, 200, 400]);
+    assert_eq!(waits(data(0, Vec::new())).as_millis(), 800, "it is good now");
+    assert_eq!(waits(data(0, Vec::new())).as_millis(), 0);
 }
 
 #[test]
