@@ -107,6 +107,16 @@ fn k6_k14_a_reader_that_is_sent_back_is_found() {
     is_caught(Bug::DenyOffsets, &case(Workload::Producing), &expected);
 }
 
+/// Followers lag and lead then, and readers wait until the new log is longer than what they have read of the old one: before that their position
+/// is out of range, and they look again anyway.
+#[test]
+fn k6_a_reader_that_does_not_look_at_epochs_is_found() {
+    let case = case(Workload::Producing).lasting(secs(60));
+    let case = (1..=3).fold(case, |case, node: i32| case.at(secs(10), Fault::Truncate(node.into(), secs(8))));
+    let wait = Fault::Refuse(ApiKey::FETCH, ErrorCode::OFFSET_NOT_AVAILABLE, 160);
+    is_caught(Bug::OverlookEpochs, &case.at(Duration::from_millis(17_900), wait), &[(K6, "poll-skip")]);
+}
+
 #[test]
 fn k7_a_broker_that_lets_batches_overtake_is_found() {
     let refusal = Fault::Refuse(ApiKey::PRODUCE, ErrorCode::NOT_ENOUGH_REPLICAS, 3);

@@ -6,8 +6,8 @@ use crate::simulation::trace::Place;
 use bytes::{BufMut, Bytes, BytesMut};
 use millstream_protocol::messages::fetch_response::PartitionData;
 use millstream_protocol::messages::{
-    FetchResponse, InitProducerIdResponse, OffsetCommitResponse, ProduceResponse, RecordData, ResponseKind,
-    SyncGroupResponse,
+    FetchResponse, InitProducerIdResponse, OffsetCommitResponse, OffsetForLeaderEpochResponse, ProduceResponse,
+    RecordData, ResponseKind, SyncGroupResponse,
 };
 use millstream_protocol::record::{Batch, rewrite};
 use millstream_protocol::{ApiKey, ErrorCode, frame};
@@ -37,6 +37,7 @@ impl Network {
             ResponseKind::Fetch(response) => self.fetched(bug, place, response),
             ResponseKind::InitProducerId(response) => bug == Bug::ReuseProducerIds && reuse(response),
             ResponseKind::OffsetCommit(response) => bug == Bug::TakeOldCommits && take(response),
+            ResponseKind::OffsetForLeaderEpoch(response) => bug == Bug::OverlookEpochs && overlook(response),
             ResponseKind::SyncGroup(response) => bug == Bug::ShareAssignments && self.share(place, response),
             _ => false,
         };
@@ -94,8 +95,19 @@ impl Network {
 fn is_met(api: ApiKey) -> bool {
     matches!(
         api,
-        ApiKey::PRODUCE | ApiKey::FETCH | ApiKey::INIT_PRODUCER_ID | ApiKey::SYNC_GROUP | ApiKey::OFFSET_COMMIT
+        ApiKey::PRODUCE
+            | ApiKey::FETCH
+            | ApiKey::INIT_PRODUCER_ID
+            | ApiKey::SYNC_GROUP
+            | ApiKey::OFFSET_COMMIT
+            | ApiKey::OFFSET_FOR_LEADER_EPOCH
     )
+}
+
+/// Whatever was asked for ends nowhere.
+fn overlook(response: &mut OffsetForLeaderEpochResponse) -> bool {
+    let all = response.topics.iter_mut().flat_map(|topic| &mut topic.partitions);
+    all.map(|partition| partition.end_offset = i64::MAX).count() > 0
 }
 
 fn each_records(response: &mut FetchResponse, change: impl Fn(RecordData) -> RecordData) -> bool {

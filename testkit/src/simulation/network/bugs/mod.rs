@@ -55,6 +55,9 @@ pub enum Bug {
     LoseFetches,
     /// Every third answer to a heartbeat has a length in more bytes than it needs (K-18).
     WidenLengths,
+    /// A client's: a reader does not say in which epoch it has read last, and overlooks what the leader says of the end of that epoch, so that it
+    /// does not see that a log is another one than it has read (K-6).
+    OverlookEpochs,
     /// A client's: the clocks of producers go ten times as fast, so that they wait for a tenth of what they should (K-15).
     RushClocks,
     /// A client's: members send their heartbeats as if their sessions were three times as long (K-15).

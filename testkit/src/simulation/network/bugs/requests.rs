@@ -118,6 +118,10 @@ fn produce(planted: &mut Planted, bug: Bug, request: &mut ProduceRequest) -> Out
 fn fetch(bug: Bug, request: &mut FetchRequest) -> Outcome {
     match bug {
         Bug::ForgetIsolation => request.isolation_level = 0,
+        Bug::OverlookEpochs => {
+            let partitions = request.topics.iter_mut().flat_map(|topic| &mut topic.partitions);
+            partitions.for_each(|partition| partition.last_fetched_epoch = -1);
+        }
         Bug::ForgetLimits => {
             request.max_bytes = i32::MAX;
             let partitions = request.topics.iter_mut().flat_map(|topic| &mut topic.partitions);
