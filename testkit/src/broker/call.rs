@@ -1,9 +1,9 @@
 //! A request on its way: who sent it, in which version, and what becomes of it.
 
 use bytes::Bytes;
-use millstream_protocol::NodeId;
 use millstream_protocol::frame::Frame;
 use millstream_protocol::messages::StrBytes;
+use millstream_protocol::{ErrorCode, NodeId};
 use std::borrow::Cow;
 
 /// A connection; never used twice in a cluster's life.
@@ -48,6 +48,9 @@ pub(crate) struct Call {
     /// It was held back once: the rules have had their say.
     pub(crate) is_held: bool,
 }
+
+/// Why something is not done: a code, and the sentence that goes with it.
+pub(crate) type Refusal = (ErrorCode, String);
 
 /// What a handler decides.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Features that the cluster has agreed on (KIP-584): which there are, which levels are known, which is in force.
 
+use super::call::Refusal;
 use super::transactions::transaction::Edition;
 use super::versions::Release;
 use millstream_protocol::ErrorCode;
@@ -9,9 +10,6 @@ const LEAST_METADATA: i16 = 7;
 const METADATA_OF_ELIGIBLE_REPLICAS: i16 = 23;
 /// Of a broker that knows no features.
 const NO_EPOCH: i64 = -1;
-
-/// A code and the sentence that goes with it.
-type Refusal = (ErrorCode, String);
 
 /// One feature.
 #[derive(Debug, Clone, PartialEq, Eq)]

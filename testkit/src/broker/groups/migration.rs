@@ -2,11 +2,12 @@
 //! the last one goes. `group.consumer.migration.policy` says which of the two is allowed.
 
 use super::classic::State;
+use super::consumer::ConsumerGroup;
 use super::consumer::classic_members::CONSUMER;
 use super::consumer::heartbeat::{Beaten, Heartbeat};
-use super::consumer::{ConsumerGroup, Refusal};
 use super::{Body, Group};
 use crate::broker::Broker;
+use crate::broker::call::Refusal;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::StrBytes;
 

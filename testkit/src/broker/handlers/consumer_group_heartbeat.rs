@@ -5,8 +5,7 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::bounds::Comer;
-use crate::broker::call::{Answer, Call};
-use crate::broker::groups::consumer::Refusal;
+use crate::broker::call::{Answer, Call, Refusal};
 use crate::broker::groups::consumer::assignor::Assignor;
 use crate::broker::groups::consumer::heartbeat::{Beaten, Heartbeat, owned};
 use crate::broker::groups::consumer::member::{AWAY, Assignment};

@@ -2,10 +2,10 @@
 //!
 //! Versions 0 to 3. Left out: nothing.
 
-use super::create_topics::{Refusal, check_replicas};
+use super::create_topics::check_replicas;
 use super::{Handler, counted_by};
 use crate::broker::Broker;
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, Refusal};
 use crate::broker::topics::{check_count, layout};
 use millstream_protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use millstream_protocol::messages::create_partitions_response::CreatePartitionsTopicResult;

@@ -5,7 +5,7 @@
 use super::describe_configs::{FROM_TOPIC, in_force};
 use super::{Handler, counted_by};
 use crate::broker::Broker;
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, Refusal};
 use crate::broker::topics::config;
 use crate::broker::topics::topic::Topic;
 use crate::broker::topics::{check_count, check_name, layout};
@@ -14,9 +14,6 @@ use millstream_protocol::messages::create_topics_response::{CreatableTopicConfig
 use millstream_protocol::messages::{CreateTopicsRequest, CreateTopicsResponse, StrBytes};
 use millstream_protocol::{ErrorCode, NodeId};
 use std::collections::BTreeMap;
-
-/// A code and the sentence that goes with it.
-pub(super) type Refusal = (ErrorCode, String);
 
 pub(super) struct CreateTopics;
 

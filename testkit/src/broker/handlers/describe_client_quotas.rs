@@ -3,9 +3,8 @@
 //! Versions 0 to 1. Left out: nothing.
 
 use super::Handler;
-use super::create_topics::Refusal;
 use crate::broker::Broker;
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, Refusal};
 use crate::broker::quotas::{Entity, Match, Values, is_kind, mixes};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::describe_client_quotas_request::ComponentData;

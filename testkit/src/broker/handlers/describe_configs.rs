@@ -3,11 +3,10 @@
 //! Versions 1 to 4. Left out: Kafka's sentences of documentation; there is one that refers to them.
 
 use super::Handler;
-use super::create_topics::Refusal;
 use super::told::tells_too_much;
 use crate::broker::Broker;
 use crate::broker::bounds::values_weight;
-use crate::broker::call::{Answer, Call};
+use crate::broker::call::{Answer, Call, Refusal};
 use crate::broker::configs::options::{self, ConfigOption};
 use crate::broker::configs::{Kind, Values, client_metrics, loggers};
 use crate::broker::nodes::Endpoint;

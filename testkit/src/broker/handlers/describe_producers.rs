@@ -15,7 +15,7 @@ use millstream_protocol::messages::{DescribeProducersRequest, DescribeProducersR
 pub(super) struct DescribeProducers;
 
 /// A code and what there is to say.
-type Refusal = (ErrorCode, Option<&'static str>);
+type NotFound = (ErrorCode, Option<&'static str>);
 
 impl Handler for DescribeProducers {
     type Request = DescribeProducersRequest;
@@ -32,7 +32,7 @@ impl Handler for DescribeProducers {
                 .with_partition_index(index)
                 .with_error_message(None)
                 .with_active_producers(producers),
-            Err(refusal) => refused(index, refusal),
+            Err(not_found) => refused(index, not_found),
         }))
     }
     fn refuse(request: &DescribeProducersRequest, code: ErrorCode) -> DescribeProducersResponse {
@@ -46,7 +46,7 @@ fn weights<'b>(broker: &'b Broker, asked: &'b TopicRequest) -> impl Iterator<Ite
     let partitions = asked.partition_indexes.iter().filter_map(move |index| topic?.partition(*index));
     partitions.map(|partition| partition.log.producers.weight())
 }
-fn find(broker: &Broker, call: &Call, topic: &str, index: i32) -> Result<Vec<ProducerState>, Refusal> {
+fn find(broker: &Broker, call: &Call, topic: &str, index: i32) -> Result<Vec<ProducerState>, NotFound> {
     let unknown = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
     // Kafka has a sentence for an unknown topic alone.
     let topic = broker.topics.find(topic).ok_or((unknown, Some(unknown.message())))?;
@@ -63,7 +63,7 @@ fn describe((id, producer): (i64, &Producer)) -> ProducerState {
         .with_coordinator_epoch(producer.coordinator_epoch)
         .with_current_txn_start_offset(producer.open_at.unwrap_or(-1))
 }
-fn refused(index: i32, (code, message): Refusal) -> PartitionResponse {
+fn refused(index: i32, (code, message): NotFound) -> PartitionResponse {
     PartitionResponse::default()
         .with_partition_index(index)
         .with_error_code(code.get())

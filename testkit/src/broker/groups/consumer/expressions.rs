@@ -9,10 +9,10 @@
 //! ```
 
 use super::member::Member;
-use super::{ConsumerGroup, Context, Refusal};
+use super::{ConsumerGroup, Context};
 use crate::broker::Broker;
 use crate::broker::authorizer::{Guard, Operation, Rights};
-use crate::broker::call::Call;
+use crate::broker::call::{Call, Refusal};
 use crate::broker::groups::Group;
 use millstream_protocol::messages::{ConsumerGroupHeartbeatRequest, StrBytes};
 use millstream_protocol::{ErrorCode, Timestamp};

@@ -3,7 +3,8 @@
 use super::assignor::Assignor;
 use super::member::{Assignment, Member, MemberState};
 use super::membership::Claim;
-use super::{ConsumerGroup, Context, Refusal};
+use super::{ConsumerGroup, Context};
+use crate::broker::call::Refusal;
 use millstream_protocol::Timestamp;
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::BTreeSet;

@@ -1,7 +1,8 @@
 //! Who a heartbeat comes from: new members, known ones, static ones that come back under another id.
 
 use super::member::{AWAY, Assignment, Member, MemberState, Owned};
-use super::{ConsumerGroup, Context, Refusal};
+use super::{ConsumerGroup, Context};
+use crate::broker::call::Refusal;
 use millstream_protocol::messages::StrBytes;
 use millstream_protocol::{ErrorCode, Timestamp};
 

@@ -41,9 +41,6 @@ pub(super) const PARTITION: usize = 16;
 /// A topic and how many partitions it has.
 type TopicSize = (Uuid, usize);
 
-/// A code and the sentence that goes with it.
-pub(crate) type Refusal = (ErrorCode, String);
-
 /// What a group sees of its cluster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {

@@ -2,10 +2,9 @@
 
 use super::{Alteration, Change, Mode, Operation, changed, invalid_config, invalid_request};
 use crate::broker::Broker;
-use crate::broker::call::Call;
+use crate::broker::call::{Call, Refusal};
 use crate::broker::configs::options::{self, ConfigOption};
 use crate::broker::configs::{MIN_ISR, Values};
-use crate::broker::handlers::create_topics::Refusal;
 use crate::broker::topics::config::{self, Kind as Type};
 use millstream_protocol::{ErrorCode, NodeId};
 

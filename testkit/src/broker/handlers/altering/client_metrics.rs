@@ -2,9 +2,9 @@
 
 use super::{Alteration, changed, check_lists, invalid_config, invalid_request};
 use crate::broker::Broker;
+use crate::broker::call::Refusal;
 use crate::broker::configs::Configs;
 use crate::broker::configs::client_metrics::{self, Invalid};
-use crate::broker::handlers::create_topics::Refusal;
 use crate::broker::topics::config::Kind as Type;
 use millstream_protocol::ErrorCode;
 

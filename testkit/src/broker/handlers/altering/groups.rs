@@ -2,8 +2,8 @@
 
 use super::{Alteration, changed, check_lists, invalid_config, invalid_request};
 use crate::broker::Broker;
+use crate::broker::call::Refusal;
 use crate::broker::configs::{Configs, options};
-use crate::broker::handlers::create_topics::Refusal;
 use crate::broker::topics::config::Kind as Type;
 
 pub(super) fn alter(broker: &mut Broker, asked: &Alteration) -> Result<(), Refusal> {

@@ -3,9 +3,8 @@
 use super::brokers::broker_of;
 use super::{Alteration, Operation, changed, invalid_config, invalid_request};
 use crate::broker::Broker;
-use crate::broker::call::Call;
+use crate::broker::call::{Call, Refusal};
 use crate::broker::configs::loggers;
-use crate::broker::handlers::create_topics::Refusal;
 
 pub(super) fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Result<(), Refusal> {
     let node = broker_of(call, &asked.resource_name, "Unexpected node id. Expected {}, but received {}")?;

@@ -8,9 +8,8 @@ mod loggers;
 pub(super) mod resource;
 mod topics;
 
-use super::create_topics::Refusal;
 use crate::broker::Broker;
-use crate::broker::call::Call;
+use crate::broker::call::{Call, Refusal};
 use crate::broker::configs::{Kind, Values};
 use crate::broker::topics::config::Kind as Type;
 use millstream_protocol::ErrorCode;

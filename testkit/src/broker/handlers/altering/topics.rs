@@ -2,8 +2,8 @@
 
 use super::{Alteration, changed, check_lists, invalid_config, invalid_request};
 use crate::broker::Broker;
+use crate::broker::call::Refusal;
 use crate::broker::configs::MIN_ISR;
-use crate::broker::handlers::create_topics::Refusal;
 use crate::broker::topics::check_name;
 use crate::broker::topics::config::{self, Kind as Type};
 use millstream_protocol::ErrorCode;
