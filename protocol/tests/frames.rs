@@ -297,3 +297,22 @@ fn errors_say_which_message_and_why() {
     ];
     assert_eq!(texts, expected);
 }
+
+/// A compact text was written however long it was, and a broker closed the connection without a word.
+#[test]
+fn a_text_that_nobody_would_read_is_not_written() {
+    let text = |bytes: usize| StrBytes::from_string("x".repeat(bytes));
+    let ask = |bytes: usize| {
+        let request = HeartbeatRequest::default().with_group_id(GroupId(text(bytes)));
+        frame::encode_request(4, 1, Some("client"), &request)
+    };
+    let payload = ask(32_767).expect("Kafka reads it").payload();
+    frame::decode_request_frame(&payload).expect("so does this");
+    let error = ask(32_768).expect_err("Kafka does not");
+    assert_eq!(error.reason(), "a text of 32768 bytes; Kafka's limit is 32767");
+    assert_eq!(error.field(), Some("groupId"));
+    let told = FindCoordinatorResponse::default().with_error_message(Some(text(32_768)));
+    let error = frame::encode_response::<FindCoordinatorRequest>(3, 1, &told).expect_err("nor its clients");
+    assert_eq!(error.field(), Some("errorMessage"));
+    frame::encode_response_body::<FindCoordinatorRequest>(3, &told).expect_err("nor its body alone");
+}

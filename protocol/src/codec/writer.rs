@@ -30,6 +30,10 @@ impl BodyWriter {
     pub(crate) fn len(&self) -> usize {
         self.buffer.len() + self.shared_len
     }
+    /// What was written, if no chunk was shared.
+    pub(crate) fn unshared(&self) -> Option<&[u8]> {
+        self.shared.is_empty().then_some(&self.buffer)
+    }
     /// What was written, in one piece; copies only where chunks were shared.
     pub(crate) fn into_bytes(self) -> Bytes {
         if self.shared.is_empty() {

@@ -43,9 +43,16 @@ impl Kind {
         body: impl FnOnce(&mut BodyWriter) -> Result<(), Malformed>,
     ) -> Result<BodyWriter, EncodeError> {
         let mut out = BodyWriter::default();
-        let written = self.check_version().and_then(|()| body(&mut out));
+        let written = self.check_version().and_then(|()| body(&mut out)).and_then(|()| self.check_written(&out, 0));
         written.map_err(|malformed| EncodeError::new(self.site(), malformed))?;
         Ok(out)
+    }
+
+    /// Whether a reader would take what was written from this byte on. What shares chunks is ours, whose writer has looked.
+    pub(super) fn check_written(self, out: &BodyWriter, start: usize) -> Result<(), Malformed> {
+        let Some(body) = out.unshared().and_then(|all| all.get(start..)) else { return Ok(()) };
+        let shape = guard::shape(self.api, self.direction);
+        shape.map_or(Ok(()), |shape| guard::check_written(shape, self.version, body))
     }
 
     /// The one way from bytes to messages; also says how long the body is.

@@ -58,7 +58,7 @@ fn write(
             out.buffer().truncate(start);
             body(version, &mut out)?;
         }
-        Ok(())
+        Kind { version, ..kind }.check_written(&out, start)
     };
     write().map_err(|malformed| EncodeError::new(kind.site(), malformed))?;
     close(kind.site(), out)

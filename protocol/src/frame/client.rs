@@ -56,7 +56,11 @@ fn write(
     let mut out = open();
     kind.check_version()
         .and_then(|()| write_request_header(out.buffer(), api, correlation_id, client_id))
-        .and_then(|()| body(&mut out))
+        .and_then(|()| {
+            let start = out.len();
+            body(&mut out)?;
+            kind.check_written(&out, start)
+        })
         .map_err(|malformed| EncodeError::new(kind.site(), malformed))?;
     close(kind.site(), out)
 }

@@ -2,6 +2,9 @@
 
 use crate::codec::Malformed;
 
+/// Bytes of a text, whatever form its length has: Kafka's classes neither read a longer one nor write it.
+pub(super) const TEXT_BYTES: usize = 32_767;
+
 /// Bounds for one frame and the message in it. The defaults are Kafka's where it has one.
 ///
 /// ```
@@ -43,6 +46,17 @@ impl Limits {
         tagged_fields: 10_000,
         memory_multiple: 8,
         memory_base_bytes: 64 << 10,
+    };
+
+    /// No limits but those that are the protocol's: for what was just written.
+    pub(crate) const NONE: Self = Self {
+        frame_bytes: usize::MAX,
+        depth: usize::MAX,
+        array_elements: usize::MAX,
+        elements: usize::MAX,
+        tagged_fields: u32::MAX,
+        memory_multiple: usize::MAX,
+        memory_base_bytes: usize::MAX,
     };
 
     /// Refuses a body that no frame within the limits can hold, wherever it came from.

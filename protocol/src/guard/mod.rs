@@ -61,6 +61,15 @@ pub(crate) fn check(shape: &Shape, version: i16, body: Bytes, limits: &Limits) -
     Ok((Checked::new(strip::without_unknown_tags(shape, version, &body, limits)?), walked.length))
 }
 
+/// Refuses what was written and nobody would read: encoders of compact texts do not look at their length. Only what is longer than a text may
+/// be can have such a text in it.
+pub(crate) fn check_written(shape: &Shape, version: i16, body: &[u8]) -> Result<(), Malformed> {
+    if body.len() <= limits::TEXT_BYTES {
+        return Ok(());
+    }
+    walk(shape, version, body, &Limits::NONE, &mut Blind).map(drop)
+}
+
 #[cold]
 fn too_costly(walked: &Walked, bytes: usize, limits: &Limits) -> Malformed {
     let Limits { memory_multiple, memory_base_bytes, .. } = limits;
@@ -185,6 +194,21 @@ mod tests {
                 0,
                 "00000000 0000 00 00 00000000 00000000 02 01 00 00",
                 "field assignment at byte 16: a struct marked 2, neither 1 nor -1",
+            ),
+            // Kafka throws `string field groupId had invalid length 32768`, before it looks at how many bytes there are.
+            (
+                ApiKey::HEARTBEAT,
+                Direction::Request,
+                4,
+                "818002",
+                "field groupId at byte 0: a text of 32768 bytes; Kafka's limit is 32767",
+            ),
+            (
+                ApiKey::HEARTBEAT,
+                Direction::Request,
+                4,
+                "808002",
+                "field groupId at byte 3: 32767 bytes are needed here and 0 are left",
             ),
             (ApiKey::METADATA, Direction::Request, 99, "", "there is no such version, only 0 to 13"),
         ];

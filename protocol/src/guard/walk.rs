@@ -1,6 +1,7 @@
 //! Goes over a body after its shape, and tells what it meets.
 
 use super::cost;
+use super::limits::TEXT_BYTES;
 use super::shape::{Field, Kind, Shape};
 use super::{Limits, Walker};
 use crate::codec::Malformed;
@@ -257,16 +258,28 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
             (_, true) => self.at.compact_length()?,
         };
         let Some(length) = length else { return self.null(nullable, start) };
-        let content = self.at.take(length)?;
-        if matches!(kind, Kind::String | Kind::ClassicString) && self.copies_text {
-            self.counts.memory = self.counts.memory.saturating_add(cost::copied_text(length));
+        if matches!(kind, Kind::String | Kind::ClassicString) {
+            self.text_of(length, start)?;
         }
+        let content = self.at.take(length)?;
         let value = match kind {
             Kind::String | Kind::ClassicString => Value::Text(content),
             Kind::Records => Value::Records(content),
             _ => Value::Bytes(content),
         };
         self.visit.value(value).map_err(|malformed| malformed.at_offset(start))
+    }
+
+    /// A text may be so long, and may take memory.
+    fn text_of(&mut self, length: usize, start: usize) -> Result<(), Malformed> {
+        if length > TEXT_BYTES {
+            let reason = format!("a text of {length} bytes; Kafka's limit is {TEXT_BYTES}");
+            return Err(Malformed::new(reason).at_offset(start));
+        }
+        if self.copies_text {
+            self.counts.memory = self.counts.memory.saturating_add(cost::copied_text(length));
+        }
+        Ok(())
     }
 
     fn fixed(&mut self, kind: Kind) -> Result<(), Malformed> {

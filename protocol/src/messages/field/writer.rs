@@ -38,8 +38,9 @@ impl Writer<'_> {
     }
     pub(super) fn text(&mut self, text: Option<&str>) -> Result<(), Malformed> {
         let bytes = text.map(str::as_bytes);
-        let too_long = || Malformed::new("a text of more than 32767 bytes");
-        let length = bytes.map(|bytes| i16::try_from(bytes.len())).transpose().map_err(|_| too_long())?;
+        let len = bytes.map_or(0, <[u8]>::len);
+        let too_long = |_| Malformed::new(format!("a text of {len} bytes; Kafka's limit is {}", i16::MAX));
+        let length = bytes.map(|bytes| i16::try_from(bytes.len())).transpose().map_err(too_long)?;
         if self.flexible {
             self.count(bytes.map(<[u8]>::len))?;
         } else {

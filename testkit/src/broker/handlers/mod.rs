@@ -68,7 +68,7 @@ use super::authorizer::{Guard, Rights, Verdict};
 use super::bounds::Comer;
 use super::call::{Answer, Call, Closing, Outcome};
 use super::faults::Judged;
-use super::{Broker, encode};
+use super::{Broker, encode, unwritten};
 use bytes::Bytes;
 use millstream_protocol::api::{self, VersionRange};
 use millstream_protocol::frame::{self, Decoder, Frame, Limits};
@@ -261,7 +261,7 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
     match H::handle(broker, call, request) {
         Answer::Reply(mut response) => {
             broker.patch::<H::Request>(call, &mut response);
-            Some(encode::<H::Request>(call, &response))
+            Some(encode_or_fail::<H>(call, kept, &response))
         }
         Answer::Later => None,
         // Nobody listens, so that a refusal can only be told by hanging up.
@@ -273,6 +273,16 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
     }
 }
 
+/// Writes an answer. One that quotes so much of its request that no client could read it is told as Kafka tells what it stumbled over.
+fn encode_or_fail<H: Handler>(call: &Call, body: Bytes, response: &<H::Request as Request>::Response) -> Outcome {
+    match frame::encode_response::<H::Request>(call.version, call.correlation_id, response) {
+        Ok(frame) => Outcome::Frame(frame),
+        Err(error) => match refuse::<H>(call, body, ErrorCode::UNKNOWN_SERVER_ERROR) {
+            Some(frame) => Outcome::Frame(frame),
+            None => Outcome::Close(unwritten(&error)),
+        },
+    }
+}
 fn read<H: Handler>(call: &Call, body: Bytes) -> Result<H::Request, String> {
     let (api, bytes, most) = (H::Request::KEY, body.len(), H::MOST_BYTES);
     if bytes > most {
