@@ -123,9 +123,6 @@ fn compile(expression: &str) -> Result<Regex, Refusal> {
         let sentence = format!("SubscribedTopicRegex `{shown}` is not a valid regular expression: {reason}.");
         (ErrorCode::INVALID_REGULAR_EXPRESSION, sentence)
     };
-    if expression.len() > MOST_BYTES {
-        return Err(refused(format!("it has {} bytes, and a string of Kafka's has {MOST_BYTES}", expression.len())));
-    }
     let compiled = build(expression).and_then(|_| build(&format!("^(?:{expression})$")));
     compiled.map_err(|error| refused(reason(&error)))
 }
@@ -155,8 +152,6 @@ fn reason(error: &regex::Error) -> String {
 
 /// Kafka's least time between two resolutions in a group, whatever asks for one; no option changes it.
 const LEAST_INTERVAL: Duration = Duration::from_secs(10);
-/// How long a string of Kafka's may be.
-const MOST_BYTES: usize = 32_767;
 /// How much of an expression that is refused is told.
 const MOST_SHOWN: usize = 256;
 /// How large an expression may be once it is compiled. Each of its states may be looked at for each character of each topic's name, while all
@@ -167,12 +162,31 @@ const MOST_COMPILED: usize = 128 << 10;
 mod tests {
     use super::*;
 
-    /// No client writes a longer string, but a frame may hold one.
     #[test]
-    fn an_expression_is_no_longer_than_a_string_and_told_in_part() {
-        let (code, sentence) = compile(&"a|".repeat(20_000)).expect_err("it is too long");
+    fn a_long_expression_that_is_refused_is_told_in_part() {
+        let (code, sentence) = compile(&("a".repeat(30_000) + "(")).expect_err("it has no end");
         assert_eq!(code, ErrorCode::INVALID_REGULAR_EXPRESSION);
-        assert!(sentence.ends_with("it has 40000 bytes, and a string of Kafka's has 32767."), "{sentence}");
+        assert!(sentence.ends_with("missing closing )."), "{sentence}");
         assert!(sentence.len() < 2 * MOST_SHOWN, "{sentence}");
+    }
+    /// Kafka's RE2/J knows Unicode's categories and scripts. Without their tables they were refused.
+    #[test]
+    fn classes_of_unicode_are_known() {
+        let names = ["alpha", "été", "7", "a.b"].map(StrBytes::from_static_str);
+        let names: Vec<&StrBytes> = names.iter().collect();
+        // (expression, what it matches)
+        let cases = [
+            (r"\p{L}+", &["alpha", "été"][..]),
+            (r"\pL\PL\p{Ll}", &["a.b"]),
+            (r"\p{Latin}*", &["alpha", "été"]),
+            (r"\p{Greek}+", &[]),
+            (r"[^\p{L}]", &["7"]),
+            (r"\p{Nd}", &["7"]),
+        ];
+        for (expression, expected) in cases {
+            compile(expression).expect(expression);
+            let matched = matching(expression, &names);
+            assert_eq!(matched.iter().map(StrBytes::as_str).collect::<Vec<_>>(), expected, "{expression}");
+        }
     }
 }
