@@ -236,6 +236,28 @@ async fn deleted_records_move_the_start_of_the_log() {
     assert_eq!(cluster.values("t"), ["c"]);
 }
 
+/// Lists grew for ever, a megabyte at a time, and an answer that quoted what nobody can read ended its connection.
+#[tokio::test]
+async fn no_option_and_no_complaint_is_longer_than_a_text_may_be() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let mut alter = |operation: i8, key: &str, value: String| {
+        let config = AlterableConfig::default().with_name(text(key)).with_config_operation(operation);
+        let configs = vec![config.with_value(Some(text(&value)))];
+        let resource = AlterConfigsResource::default().with_resource_type(TOPIC).with_resource_name(text("t"));
+        let request = IncrementalAlterConfigsRequest::default().with_resources(vec![resource.with_configs(configs)]);
+        let response = connection.call(1, &request).responses.remove(0);
+        (ErrorCode::new(response.error_code), response.error_message.map(|message| message.to_string()))
+    };
+    let list = |replica: i32| (0..3000).map(|index| format!("{index}:{replica}")).collect::<Vec<_>>().join(",");
+    let key = "leader.replication.throttled.replicas";
+    assert_eq!(alter(2, key, list(1)), (ErrorCode::NONE, None));
+    let reason = "The configuration value cannot be added because it exceeds the maximum value size of 32767 bytes.";
+    assert_eq!(alter(2, key, list(2)), (ErrorCode::INVALID_CONFIG, Some(reason.to_owned())));
+    assert_eq!(alter(2, key, list(1)), (ErrorCode::NONE, None), "there is nothing new in it");
+    assert_eq!(alter(0, "retention.ms", "9".repeat(32_767)).0, ErrorCode::UNKNOWN_SERVER_ERROR);
+}
+
 #[tokio::test]
 async fn options_are_changed_and_described() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;

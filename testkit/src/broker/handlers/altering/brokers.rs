@@ -1,6 +1,6 @@
 //! Brokers' options: of one, or of all.
 
-use super::{Alteration, Change, Mode, Operation, changed, invalid_config, invalid_request};
+use super::{Alteration, Change, Mode, Operation, changed, check_grown, invalid_config, invalid_request};
 use crate::broker::Broker;
 use crate::broker::call::{Call, Refusal};
 use crate::broker::configs::options::{self, ConfigOption};
@@ -17,6 +17,7 @@ pub(super) fn alter(broker: &mut Broker, call: &Call, asked: &Alteration) -> Res
     };
     let inherited = |name: &str| options::broker_default(name).unwrap_or_default().to_owned();
     let values = changed(asked, &before, inherited);
+    check_grown(asked, &values)?;
     check_broker_options(asked, &values, node.is_none())?;
     if broker.features.has_eligible_replicas() {
         check_least_in_sync(asked, node.is_none())?;

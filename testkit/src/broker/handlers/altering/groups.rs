@@ -1,6 +1,6 @@
 //! Groups' options.
 
-use super::{Alteration, changed, check_lists, invalid_config, invalid_request};
+use super::{Alteration, changed, check_grown, check_lists, invalid_config, invalid_request};
 use crate::broker::Broker;
 use crate::broker::call::Refusal;
 use crate::broker::configs::{Configs, options};
@@ -14,6 +14,7 @@ pub(super) fn alter(broker: &mut Broker, asked: &Alteration) -> Result<(), Refus
     }
     let before = broker.configs.groups.get(name.as_str()).cloned().unwrap_or_default();
     let values = changed(asked, &before, |_| String::new());
+    check_grown(asked, &values)?;
     if let Some(unknown) = values.keys().find(|option| options::find(&options::GROUP, option).is_none()) {
         return Err(invalid_config(format!("Unknown group config name: {unknown}")));
     }

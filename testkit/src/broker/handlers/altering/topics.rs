@@ -1,6 +1,6 @@
 //! Topics' options.
 
-use super::{Alteration, changed, check_lists, invalid_config, invalid_request};
+use super::{Alteration, changed, check_grown, check_lists, invalid_config, invalid_request};
 use crate::broker::Broker;
 use crate::broker::call::Refusal;
 use crate::broker::configs::MIN_ISR;
@@ -21,6 +21,7 @@ pub(super) fn alter(broker: &mut Broker, asked: &Alteration) -> Result<(), Refus
     let inherited = |name: &str| config::inherited(&broker.settings.topic_defaults, name).to_owned();
     let before = topic.map(|topic| topic.configs.clone()).unwrap_or_default();
     let values = changed(asked, &before, inherited);
+    check_grown(asked, &values)?;
     config::check_all(&values, &broker.settings.topic_defaults, broker.settings.release).map_err(invalid_config)?;
     let unknown = || (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, format!("The topic '{name}' does not exist."));
     let topic = broker.topics.find_mut(name).ok_or_else(unknown)?;
