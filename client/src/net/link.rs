@@ -12,7 +12,7 @@ use millstream_client_core::backoff::{Backoff, Random};
 use millstream_client_core::connection::{
     Broken, ClosedDuring, Connection, ConnectionOptions, Event, Outgoing, RequestId,
 };
-use millstream_protocol::frame::{self, Decoder, EncodeError, Frame};
+use millstream_protocol::frame::{self, Decoder, EncodeError, Frame, Limits};
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::Request;
 use std::future::{Future, poll_fn};
@@ -25,7 +25,14 @@ use tokio::sync::{mpsc, oneshot};
 const QUEUE: usize = 1024;
 
 type Encode = Box<dyn FnOnce(i16, i32, &str) -> Result<Frame, EncodeError> + Send>;
-type Answer = Result<(i16, Bytes), RequestError>;
+type Answer = Result<Answered, RequestError>;
+
+/// An answer that is yet to be read.
+struct Answered {
+    version: i16,
+    payload: Bytes,
+    limits: Limits,
+}
 
 enum Command {
     Send { outgoing: Outgoing, encode: Encode, asker: Asker },
@@ -62,7 +69,6 @@ pub(crate) struct Reply<T> {
 pub(crate) struct Link {
     commands: mpsc::Sender<Command>,
     request_timeout: Duration,
-    decoder: Decoder,
     _task: Task,
 }
 
@@ -71,9 +77,8 @@ impl Link {
         let (commands, inbox) = mpsc::channel(QUEUE);
         let runtime = Arc::clone(&world.runtime);
         let request_timeout = world.request_timeout;
-        let decoder = Decoder::new(world.limits);
         let task = runtime.spawn(Box::pin(Driver::new(world, place, inbox).run()));
-        Self { commands, request_timeout, decoder, _task: task }
+        Self { commands, request_timeout, _task: task }
     }
     /// How long a request may take unless it says otherwise.
     pub(crate) const fn request_timeout(&self) -> Duration {
@@ -109,14 +114,14 @@ impl Link {
             Box::new(|version, id, client| frame::encode_request(version, id, Some(client), &build(version)));
         let asker = Asker { answer, row };
         let taken = self.commands.try_send(Command::Send { outgoing, encode, asker });
-        let (commands, decoder) = (self.commands.downgrade(), self.decoder);
+        let commands = self.commands.downgrade();
         async move {
             taken.map_err(|error| match error {
                 mpsc::error::TrySendError::Full(_) => RequestError::Overloaded,
                 mpsc::error::TrySendError::Closed(_) => RequestError::Closed,
             })?;
-            let (version, payload) = answered.await.map_err(|_| RequestError::Closed)??;
-            let (_, body) = decoder
+            let Answered { version, payload, limits } = answered.await.map_err(|_| RequestError::Closed)??;
+            let (_, body) = Decoder::new(limits)
                 .response::<R>(version, payload)
                 .map_err(|error| RequestError::Malformed(super::error::Whole(&error).to_string()))?;
             let pause = body.throttle_time();
@@ -147,7 +152,7 @@ impl Link {
         let taken = self.commands.try_send(Command::Send { outgoing, encode, asker });
         async move {
             taken.map_err(|_| RequestError::Overloaded)?;
-            answered.await.map_err(|_| RequestError::Closed)?.map(|(version, _)| version)
+            answered.await.map_err(|_| RequestError::Closed)?.map(|answered| answered.version)
         }
     }
 }
@@ -353,7 +358,9 @@ impl Serving {
                 Ok((id, _)) if outgoing.answered => {
                     self.waiting.insert(id, asker);
                 }
-                Ok((_, version)) => asker.answer(Ok((version, Bytes::new()))),
+                Ok((_, version)) => {
+                    asker.answer(Ok(Answered { version, payload: Bytes::new(), limits: self.world.limits }));
+                }
                 Err(error) => asker.answer(Err(error)),
             },
         }
@@ -374,9 +381,9 @@ impl Serving {
                 self.was_ready = true;
                 self.world.features.lock().unwrap_or_else(PoisonError::into_inner).handle_versions(&versions);
             }
-            Event::Answer { id, version, payload } => {
+            Event::Answer { id, version, payload, limits } => {
                 if let Some(asker) = self.waiting.remove(&id) {
-                    asker.answer(Ok((version, payload)));
+                    asker.answer(Ok(Answered { version, payload, limits }));
                 }
             }
             _ => {}

@@ -17,6 +17,8 @@ pub(super) struct Waiting {
     pub(super) correlation: i32,
     pub(super) deadline: Instant,
     pub(super) written: bool,
+    /// Bytes of the request.
+    pub(super) bytes: usize,
 }
 
 #[derive(Debug, Default)]

@@ -92,6 +92,8 @@ pub enum Event {
         version: i16,
         /// The answer.
         payload: Bytes,
+        /// What reading it may cost: an answer tells of all that was asked, some of it in fewer bytes than it takes in memory.
+        limits: Limits,
     },
 }
 
@@ -172,7 +174,8 @@ impl Connection {
         let id = self.in_flight.next_id();
         if outgoing.answered {
             let deadline = start + outgoing.timeout;
-            self.in_flight.push(Waiting { id, api: outgoing.api, version, correlation, deadline, written: false });
+            let (api, bytes) = (outgoing.api, frame.len());
+            self.in_flight.push(Waiting { id, api, version, correlation, deadline, written: false, bytes });
         }
         self.transmit.push_back(frame);
         Ok(id)
@@ -263,7 +266,7 @@ impl Connection {
         let deadline = now + self.options.setup_timeout;
         let id = self.in_flight.next_id();
         let (api, version) = (ApiKey::API_VERSIONS, negotiation.version());
-        self.in_flight.push(Waiting { id, api, version, correlation, deadline, written: false });
+        self.in_flight.push(Waiting { id, api, version, correlation, deadline, written: false, bytes: 0 });
         match negotiation.encode(correlation, &self.options.client_id) {
             Ok(frame) => {
                 self.transmit.push_back(frame);
@@ -290,7 +293,8 @@ impl Connection {
             ready => {
                 self.state = ready;
                 self.answers += 1;
-                self.events.push_back(Event::Answer { id: waiting.id, version: waiting.version, payload });
+                let limits = limits_for(self.options.limits, waiting.bytes);
+                self.events.push_back(Event::Answer { id: waiting.id, version: waiting.version, payload, limits });
             }
         }
         Ok(())
@@ -320,6 +324,16 @@ impl Connection {
         }
     }
 }
+
+/// The limits for the answer to a request of so many bytes. A name of three bytes in a request may have an answer of four, which takes a
+/// hundred in memory: thousands of them are more than the frame alone lets it take (a CreateAcls of two thousand rules, by a real Kafka).
+fn limits_for(mut limits: Limits, request_bytes: usize) -> Limits {
+    let asked = request_bytes.saturating_mul(ANSWER_MULTIPLE);
+    limits.memory_base_bytes = limits.memory_base_bytes.saturating_add(asked);
+    limits
+}
+/// How many times its request an answer may take in memory, beside what its own frame lets it take.
+const ANSWER_MULTIPLE: usize = 32;
 
 impl From<ErrorCode> for Broken {
     fn from(code: ErrorCode) -> Self {

@@ -1,8 +1,13 @@
 //! A connection by direct calls: bytes in, frames out, and a clock that jumps.
 
 use super::*;
+use millstream_protocol::frame::Decoder;
 use millstream_protocol::messages::api_versions_response::{ApiVersion, ApiVersionsResponse, FinalizedFeatureKey};
-use millstream_protocol::messages::{ApiVersionsRequest, MetadataRequest, MetadataResponse, StrBytes};
+use millstream_protocol::messages::create_acls_request::AclCreation;
+use millstream_protocol::messages::create_acls_response::AclCreationResult;
+use millstream_protocol::messages::{
+    ApiVersionsRequest, CreateAclsRequest, CreateAclsResponse, MetadataRequest, MetadataResponse, StrBytes,
+};
 
 #[expect(
     clippy::disallowed_methods,
@@ -123,6 +128,27 @@ fn answers_are_matched_in_order() {
         let Some(Event::Answer { id, version, .. }) = world.connection.poll_event() else { panic!("an answer") };
         assert_eq!((id, version), (request, 9));
     }
+}
+
+/// A rule is told in four bytes and takes sixty-four: whoever made a few thousand at once could not read that they were made.
+#[test]
+fn an_answer_may_take_as_much_as_was_asked_for() {
+    let mut world = World::new();
+    let asked = world.transmit().expect("ApiVersions");
+    world.reply_versions(asked, versions(&[(18, 0, 4), (30, 0, 3)]), 4);
+    world.connection.poll_event();
+    let outgoing = Outgoing::new(ApiKey::CREATE_ACLS, Duration::from_secs(30));
+    let request = CreateAclsRequest::default().with_creations(vec![AclCreation::default(); 10_000]);
+    let sent = world
+        .connection
+        .send(world.now, &outgoing, |version, id, client| frame::encode_request(version, id, Some(client), &request));
+    let id = sent.map(|_| world.transmit()).expect("sent").expect("it is next");
+    let answer = CreateAclsResponse::default().with_results(vec![AclCreationResult::default(); 10_000]);
+    world.read(&frame::encode_response::<CreateAclsRequest>(3, id, &answer).expect("encodes")).expect("in order");
+    let Some(Event::Answer { payload, limits, .. }) = world.connection.poll_event() else { panic!("an answer") };
+    let by = |limits| Decoder::new(limits).response::<CreateAclsRequest>(3, payload.clone());
+    assert_eq!(by(limits).expect("it was asked for").1, answer);
+    by(ConnectionOptions::limits()).expect_err("the frame alone allows less");
 }
 
 #[test]
