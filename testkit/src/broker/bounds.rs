@@ -4,7 +4,7 @@
 //! What is kept is counted now and then; in between, what comes is added to what was counted, so that a bound costs nothing until it is near.
 
 use super::Broker;
-use super::call::Call;
+use super::call::{self, Call};
 use super::producing::Refusal;
 use super::topics::topic::Topic;
 use millstream_protocol::{ApiKey, ErrorCode, Timestamp};
@@ -30,6 +30,16 @@ impl Bounds {
     pub(crate) const PARTITIONS: &'static str = "millstream.max.partitions";
     pub(crate) const BUFFER_BYTES: &'static str = "millstream.max.buffer.bytes";
     pub(crate) const UNREAD_BYTES: &'static str = "millstream.max.unread.bytes";
+
+    /// Whether there may be so many more partitions beside those that there are.
+    pub(crate) fn check_partitions(&self, has: usize, more: usize) -> Result<(), call::Refusal> {
+        let (bound, option) = (self.partitions, Self::PARTITIONS);
+        if has.saturating_add(more) <= bound {
+            return Ok(());
+        }
+        let reason = format!("The cluster has {has} partitions and may have {bound} ({option}), not {more} more.");
+        Err((ErrorCode::POLICY_VIOLATION, reason))
+    }
 }
 impl Default for Bounds {
     fn default() -> Self {
@@ -181,14 +191,8 @@ impl Broker {
         self.state_kept.try_add(bytes, bound)
     }
     /// Whether there may be so many more partitions.
-    pub(crate) fn check_partition_room(&self, more: usize) -> Result<(), (ErrorCode, String)> {
-        let (has, bound) = (self.topics.partition_count(), self.settings.bounds.partitions);
-        if has.saturating_add(more) <= bound {
-            return Ok(());
-        }
-        let option = Bounds::PARTITIONS;
-        let reason = format!("The cluster has {has} partitions and may have {bound} ({option}), not {more} more.");
-        Err((ErrorCode::POLICY_VIOLATION, reason))
+    pub(crate) fn check_partition_room(&self, more: usize) -> Result<(), call::Refusal> {
+        self.settings.bounds.check_partitions(self.topics.partition_count(), more)
     }
 }
 

@@ -146,6 +146,7 @@ impl TestClusterBuilder {
         settings.listeners.clone_from(&listeners);
         self.topics.iter().try_for_each(|topic| topic.check(&settings, self.places.brokers))?;
         check_collisions(&self.topics)?;
+        check_room(&self.topics, &settings)?;
         let doors = Doors::new(&settings)?;
         let sockets = if self.in_memory { Vec::new() } else { self.places.listen(listeners.len())? };
         let addresses = if self.in_memory {
@@ -208,6 +209,15 @@ fn check_collisions(topics: &[TestTopic]) -> Result<(), String> {
             Err(format!("the topic `{other}` collides with `{one}`: Kafka takes a dot and an underscore for the same"))
         }
     }
+}
+/// Refuses more partitions than the cluster may have.
+fn check_room(topics: &[TestTopic], settings: &Settings) -> Result<(), String> {
+    let mut has = 0;
+    topics.iter().try_for_each(|TestTopic { name, partitions, .. }| {
+        let room = settings.bounds.check_partitions(has, *partitions);
+        has += partitions;
+        room.map_err(|(_, reason)| format!("the topic `{name}` cannot be: {reason}"))
+    })
 }
 /// Lets all brokers listen.
 fn open(

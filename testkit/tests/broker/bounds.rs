@@ -115,6 +115,16 @@ async fn partitions_are_refused_beyond_as_many_as_there_may_be() {
     assert_eq!(used(&mut connection, "v"), ErrorCode::NONE);
 }
 
+// Those of the start were not held against it.
+#[test]
+fn a_cluster_does_not_start_with_more_partitions_than_it_may_have() {
+    let builder = || TestCluster::builder().topic("t", 4).config("millstream.max.partitions", "10");
+    let error = builder().topic("u", 7).try_start().expect_err("they are eleven").to_string();
+    let reason = "the topic `u` cannot be: The cluster has 4 partitions and may have 10 (millstream.max.partitions), not 7 more.";
+    assert_eq!(error, reason);
+    assert!(builder().topic("u", 6).try_start().is_ok());
+}
+
 // A name takes a timer until its topic is made.
 #[tokio::test]
 async fn topics_that_are_yet_to_be_made_count() {
