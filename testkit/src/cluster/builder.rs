@@ -98,7 +98,7 @@ impl TestClusterBuilder {
     /// `millstream.max.state.bytes` (topics, groups, positions, transactions, rules, options, credentials, fetch sessions, 512 MiB; beyond,
     /// who would add to it is refused), `millstream.max.partitions` (100,000), `millstream.max.buffer.bytes` (parts of requests on all
     /// connections, 1 GiB; beyond, those that hold more than a little are closed) and `millstream.max.unread.bytes` (large answers that clients
-    /// have not read, 1 GiB; beyond, requests wait, and who reads less than a 16th of an answer in a second is closed).
+    /// have not read, 1 GiB; beyond, requests wait, and who reads less than a 16th of an answer in a second meanwhile is closed).
     pub fn config(mut self, key: &str, value: &str) -> Self {
         self.configs.push((key.to_owned(), value.to_owned()));
         self

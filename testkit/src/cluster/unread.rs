@@ -2,7 +2,8 @@
 //! read nothing.
 //!
 //! A connection has one answer at a time, as Kafka mutes a connection until its answer is out. When all hold as much as they may, the next
-//! request waits until some of it is read. Whoever reads nothing meanwhile, or hardly anything, is not waited for: its connection ends.
+//! request waits until some of it is read. Whoever reads nothing meanwhile, or hardly anything, is not waited for: its connection ends. While no
+//! request waits, everybody may take as long as they like.
 
 use crate::broker::Outcome;
 use bytes::Buf;
@@ -22,12 +23,19 @@ const PARTS: usize = 16;
 /// The bytes that all connections hold, and how many these may be.
 #[derive(Debug)]
 pub(super) struct Unread {
-    held: watch::Sender<usize>,
+    held: watch::Sender<Held>,
     bound: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    bytes: usize,
+    /// Connections whose next request waits.
+    waiting: usize,
 }
 impl Unread {
     pub(super) fn new(bound: usize) -> Self {
-        Self { held: watch::Sender::new(0), bound }
+        Self { held: watch::Sender::new(Held::default()), bound }
     }
     /// Holds an answer from here on, if it is large.
     pub(super) fn hold(self: &Arc<Self>, outcome: &Outcome) -> Option<Answer> {
@@ -40,37 +48,56 @@ impl Unread {
     }
     /// Waits until another answer may be made.
     pub(super) async fn wait_for_room(&self) {
-        if self.is_full() {
-            self.until(|held| held < self.bound).await;
+        if self.is_full(&self.held.borrow()) {
+            let _waiting = Waiting::begin(self);
+            self.until(|held| !self.is_full(held)).await;
         }
     }
     /// Ends when others have waited for so long that who reads nothing is not waited for any more.
     async fn lose_patience(&self) {
         loop {
-            self.until(|held| held >= self.bound).await;
-            if tokio::time::timeout(PATIENCE, self.until(|held| held < self.bound)).await.is_err() {
+            self.until(|held| self.is_waited_for(held)).await;
+            if tokio::time::timeout(PATIENCE, self.until(|held| !self.is_waited_for(held))).await.is_err() {
                 return;
             }
         }
     }
-    async fn until(&self, is_so: impl Fn(usize) -> bool + Send) {
+    async fn until(&self, is_so: impl Fn(&Held) -> bool + Send) {
         // The sender is here: it cannot be gone.
-        let _ = self.held.subscribe().wait_for(move |held| is_so(*held)).await;
+        let _ = self.held.subscribe().wait_for(move |held| is_so(held)).await;
     }
-    fn is_full(&self) -> bool {
-        *self.held.borrow() >= self.bound
+    fn is_full(&self, held: &Held) -> bool {
+        held.bytes >= self.bound
+    }
+    fn is_waited_for(&self, held: &Held) -> bool {
+        self.is_full(held) && held.waiting > 0
     }
     fn take(self: &Arc<Self>, bytes: usize) -> Answer {
-        self.change(|held| held + bytes);
+        self.change(|held| held.bytes += bytes);
         Answer { all: Arc::clone(self), bytes }
     }
-    /// Whoever waits is woken when there is no room any more, or when there is some again.
-    fn change(&self, to: impl Fn(usize) -> usize) {
+    /// Wakes whoever waits for room, or for others to wait for room, when that is so or is so no more.
+    fn change(&self, change: impl Fn(&mut Held)) {
         self.held.send_if_modified(|held| {
-            let was_full = *held >= self.bound;
-            *held = to(*held);
-            was_full != (*held >= self.bound)
+            let look = |held: &Held| (self.is_full(held), self.is_waited_for(held));
+            let before = look(held);
+            change(held);
+            before != look(held)
         });
+    }
+}
+
+/// A request that waits for room until this is dropped.
+struct Waiting<'a>(&'a Unread);
+impl<'a> Waiting<'a> {
+    fn begin(all: &'a Unread) -> Self {
+        all.change(|held| held.waiting += 1);
+        Self(all)
+    }
+}
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.change(|held| held.waiting -= 1);
     }
 }
 
@@ -99,7 +126,7 @@ impl Answer {
         }
     }
     fn too_slow(&self) -> io::Error {
-        let (held, bound, bytes, part) = (*self.all.held.borrow(), self.all.bound, self.bytes, self.part());
+        let (held, bound, bytes, part) = (self.all.held.borrow().bytes, self.all.bound, self.bytes, self.part());
         io::Error::new(
             io::ErrorKind::TimedOut,
             format!(
@@ -111,7 +138,7 @@ impl Answer {
 }
 impl Drop for Answer {
     fn drop(&mut self) {
-        self.all.change(|held| held - self.bytes);
+        self.all.change(|held| held.bytes -= self.bytes);
     }
 }
 async fn write_part(stream: &mut (impl AsyncWrite + Unpin), left: &mut impl Buf, part: usize) -> io::Result<()> {
@@ -139,7 +166,7 @@ mod tests {
         drop(one);
         all.wait_for_room().await;
         drop(two);
-        assert_eq!(*all.held.borrow(), 0);
+        assert_eq!((all.held.borrow().bytes, all.held.borrow().waiting), (0, 0));
     }
 
     #[tokio::test(start_paused = true)]
@@ -147,9 +174,12 @@ mod tests {
         let all = Arc::new(Unread::new(100));
         let slow = all.take(60);
         let never = || pending::<io::Result<()>>();
-        assert!(timeout(100 * PATIENCE, slow.hurried(never())).await.is_err(), "nobody waits");
+        assert!(timeout(100 * PATIENCE, slow.hurried(never())).await.is_err(), "there is room");
+        // That there was no room was enough, even if nobody asked for any: who read a large answer slowly, and alone, was cut off.
         let _other = all.take(60);
+        assert!(timeout(100 * PATIENCE, slow.hurried(never())).await.is_err(), "nobody waits");
         let begun = Instant::now();
+        let _waiting = Waiting::begin(&all);
         let refused = slow.hurried(never()).await.expect_err("others wait").to_string();
         assert_eq!(begun.elapsed(), PATIENCE);
         assert!(refused.contains("an answer of 60 bytes for 1s") && refused.contains("hold 120 bytes"), "{refused}");
@@ -166,6 +196,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_reads_hardly_anything_is_not_waited_for() {
         let all = Arc::new(Unread::new(1600));
+        let _waiting = Waiting::begin(&all);
         for (bytes, is_fast_enough) in [(1, false), (100, true)] {
             let answer = all.take(1600);
             let (mut near, far) = duplex(10);
