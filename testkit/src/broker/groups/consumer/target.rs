@@ -6,6 +6,7 @@ use super::reconcile::Goal;
 use super::{ConsumerGroup, Context};
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 impl ConsumerGroup {
     /// Begins a new epoch: somebody came, went, or wants something else.
@@ -45,20 +46,28 @@ impl ConsumerGroup {
             return;
         }
         let sizes = self.image.values().map(|(id, size)| (*id, i32::try_from(*size).unwrap_or(i32::MAX))).collect();
-        let mut targets: Targets = assignor.assign(self.subscribers(ctx), subscriptions, &sizes);
+        let subscribers = self.subscribers(ctx);
+        let mut targets: Targets = assignor.assign(subscribers, subscriptions, &sizes);
         self.targets =
             self.members.keys().map(|id| (id.clone(), targets.remove(id.as_bytes()).unwrap_or_default())).collect();
         self.assignment_epoch = self.epoch;
         self.assigned_at = Some(ctx.now);
     }
-    fn subscribers(&self, ctx: &Context<'_>) -> Vec<Subscriber> {
-        let subscriber = |member: &Member| Subscriber {
-            id: member.id.clone(),
-            instance_id: member.instance_id.clone(),
-            topics: self.topics_of(member, ctx.topics),
-            target: self.target_of(&member.id),
-        };
-        self.members.values().map(subscriber).collect()
+    /// The members, with the targets that are about to be replaced. Those that want the same, as mostly all do, have their topics found once.
+    fn subscribers(&mut self, ctx: &Context<'_>) -> Vec<Subscriber> {
+        let mut targets = std::mem::take(&mut self.targets);
+        let mut found: BTreeMap<_, Rc<BTreeSet<Uuid>>> = BTreeMap::new();
+        let mut subscribers = Vec::with_capacity(self.members.len());
+        for member in self.members.values() {
+            let topics = found.entry((&member.topics, &member.regex));
+            subscribers.push(Subscriber {
+                id: member.id.clone(),
+                instance_id: member.instance_id.clone(),
+                topics: Rc::clone(topics.or_insert_with(|| Rc::new(self.topics_of(member, ctx.topics)))),
+                target: targets.remove(member.id.as_bytes()).unwrap_or_default(),
+            });
+        }
+        subscribers
     }
     pub(crate) fn target_of(&self, member_id: &str) -> Assignment {
         self.targets.get(member_id.as_bytes()).cloned().unwrap_or_default()
@@ -94,5 +103,29 @@ impl ConsumerGroup {
                 !member.assigned.get(topic).is_some_and(|given| given.contains_key(partition))
             });
         missing.any(|partition| taken.contains(&partition))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broker::groups::settings::ConsumerSettings;
+    use crate::broker::topics::Topics;
+    use millstream_protocol::Timestamp;
+
+    /// The topics of each were looked up anew: with a hundred members of two hundred topics each join took the brokers' lock for tens of
+    /// milliseconds.
+    #[test]
+    fn members_that_want_the_same_share_what_was_found() {
+        let mut group = ConsumerGroup::new(StrBytes::from_static_str("g"));
+        for (id, wanted) in [("a", "t"), ("b", "u"), ("c", "t")] {
+            let mut member = Member::new(StrBytes::from_static_str(id), Timestamp::from_millis(0));
+            member.topics.insert(StrBytes::from_static_str(wanted));
+            group.members.insert(member.id.clone(), member);
+        }
+        let (topics, settings) = (Topics::new(1), ConsumerSettings::default());
+        let subscribers = group.subscribers(&Context::new(Timestamp::from_millis(0), &topics, &settings, None));
+        let owners: Vec<usize> = subscribers.iter().map(|one| Rc::strong_count(&one.topics)).collect();
+        assert_eq!(owners, [2, 1, 2]);
     }
 }

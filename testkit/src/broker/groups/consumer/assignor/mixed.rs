@@ -29,7 +29,7 @@ impl Plan {
     fn new(members: &[Subscriber], sizes: &BTreeMap<Uuid, i32>) -> Self {
         let mut plan = Self { owners: BTreeMap::new(), subscribers: BTreeMap::new(), loads: vec![0; members.len()] };
         for (place, member) in members.iter().enumerate() {
-            for topic in &member.topics {
+            for topic in member.topics.iter() {
                 plan.subscribers.entry(*topic).or_default().push(place);
                 let size = usize::try_from(size_of(sizes, *topic)).unwrap_or(0);
                 plan.owners.entry(*topic).or_insert_with(|| vec![None; size]);

@@ -13,6 +13,7 @@ use crate::broker::java_hash::{string_hash, uuid_hash};
 use crate::broker::java_order::{in_map_order, in_set_order};
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// An assignor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub(crate) struct Subscriber {
     pub(crate) id: StrBytes,
     pub(crate) instance_id: Option<StrBytes>,
     /// The topics to which it is subscribed, as far as they exist.
-    pub(crate) topics: BTreeSet<Uuid>,
+    pub(crate) topics: Rc<BTreeSet<Uuid>>,
     /// Its target until now.
     pub(crate) target: Assignment,
 }

@@ -1,7 +1,7 @@
 //! Per topic one range of partitions for each member, members in the order of their names. Where partitions do not come out even, the first
 //! members of each topic get one more. Nothing is kept from before.
 
-use super::{Assignment, Subscriber, Targets, size_of, topics_in_order};
+use super::{Assignment, Subscriber, Targets, size_of};
 use millstream_protocol::messages::Uuid;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -27,9 +27,9 @@ pub(super) fn assign(mut members: Vec<Subscriber>, sizes: &BTreeMap<Uuid, i32>) 
     let mut rests = rests(&members, sizes);
     let ranges = |member: Subscriber| {
         let mut target = Assignment::new();
-        for topic in topics_in_order(&member.topics) {
-            if let Some(rest) = rests.get_mut(&topic) {
-                take_range(rest, topic, &mut target);
+        for topic in member.topics.iter() {
+            if let Some(rest) = rests.get_mut(topic) {
+                take_range(rest, *topic, &mut target);
             }
         }
         (member.id, target)
@@ -47,7 +47,7 @@ fn compare(one: &Subscriber, two: &Subscriber) -> Ordering {
 }
 fn rests(members: &[Subscriber], sizes: &BTreeMap<Uuid, i32>) -> BTreeMap<Uuid, Rest> {
     let mut subscribers: BTreeMap<Uuid, i32> = BTreeMap::new();
-    for topic in members.iter().flat_map(|member| &member.topics) {
+    for topic in members.iter().flat_map(|member| member.topics.iter()) {
         *subscribers.entry(*topic).or_default() += 1;
     }
     let rest = |(topic, count): (Uuid, i32)| {

@@ -73,7 +73,7 @@ mod tests {
         let member = |id: &'static str, target: Assignment| Subscriber {
             id: StrBytes::from_static_str(id),
             instance_id: None,
-            topics: BTreeSet::from([topic]),
+            topics: BTreeSet::from([topic]).into(),
             target,
         };
         let mut targets = Targets::new();
