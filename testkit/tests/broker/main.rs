@@ -21,6 +21,7 @@ mod offsets;
 mod producing;
 mod reassigning;
 mod recreated;
+mod repeats;
 mod replication;
 mod sasl;
 #[path = "../services/mod.rs"]

@@ -36,18 +36,19 @@ impl Handler for AddPartitionsToTxn {
                     .with_transactional_id(transaction.transactional_id.clone())
                     .with_topic_results(add(broker, call, transaction))
             });
-            return Answer::Reply(AddPartitionsToTxnResponse::default().with_results_by_transaction(results.collect()));
+            let results = results.collect();
+            let ids: BTreeSet<_> = request.transactions.iter().map(|each| &each.transactional_id.0).collect();
+            ids.into_iter().for_each(|id| broker.keep_transaction(id));
+            return Answer::Reply(AddPartitionsToTxnResponse::default().with_results_by_transaction(results));
         }
         let transaction = AddPartitionsToTxnTransaction::default()
             .with_transactional_id(request.v3_and_below_transactional_id)
             .with_producer_id(request.v3_and_below_producer_id)
             .with_producer_epoch(request.v3_and_below_producer_epoch)
             .with_topics(request.v3_and_below_topics);
-        Answer::Reply(AddPartitionsToTxnResponse::default().with_results_by_topic_v3_and_below(add(
-            broker,
-            call,
-            &transaction,
-        )))
+        let results = add(broker, call, &transaction);
+        broker.keep_transaction(&transaction.transactional_id.0);
+        Answer::Reply(AddPartitionsToTxnResponse::default().with_results_by_topic_v3_and_below(results))
     }
     fn when_full(_: &Broker, _: &AddPartitionsToTxnRequest) -> Option<ErrorCode> {
         Some(ErrorCode::POLICY_VIOLATION)
@@ -102,7 +103,7 @@ fn add(
         return results(&each_once, code);
     }
     let edition = if call.version >= BATCHED_SINCE { Edition::Second } else { Edition::First };
-    let code = broker.add_partitions(id, identity, edition, known).err().unwrap_or(ErrorCode::NONE);
+    let code = broker.enlist_partitions(id, identity, edition, known).err().unwrap_or(ErrorCode::NONE);
     // Version 1 and below do not know PRODUCER_FENCED.
     let code =
         if code == ErrorCode::PRODUCER_FENCED && call.version < 2 { ErrorCode::INVALID_PRODUCER_EPOCH } else { code };

@@ -16,13 +16,15 @@ use millstream_protocol::messages::{
     AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse, StrBytes,
 };
 use millstream_protocol::{ErrorCode, NodeId};
+use std::collections::BTreeSet;
 
 /// From this version on a request says whether the number of replicas may change.
 const FACTOR_SINCE: i16 = 1;
 
 pub(super) struct AlterPartitionReassignments;
 
-type Moved = Result<(), (ErrorCode, Option<String>)>;
+type Refused = (ErrorCode, Option<String>);
+type Moved = Result<(), Refused>;
 
 impl Handler for AlterPartitionReassignments {
     type Request = AlterPartitionReassignmentsRequest;
@@ -32,7 +34,13 @@ impl Handler for AlterPartitionReassignments {
         request: AlterPartitionReassignmentsRequest,
     ) -> Answer<AlterPartitionReassignmentsResponse> {
         let may_resize = call.version < FACTOR_SINCE || request.allow_replication_factor_change;
-        let response = answer(&request, |topic, asked| alter(broker, topic, asked, may_resize));
+        // However often a partition is named, its followers and whoever waits for it are looked at once.
+        let mut moved = BTreeSet::new();
+        let response = answer(&request, |topic, asked| {
+            moved.insert(alter(broker, topic, asked, may_resize)?);
+            Ok(())
+        });
+        moved.into_iter().for_each(|key| broker.replicate(key));
         broker.wake_all_fetches();
         Answer::Reply(response.with_error_message(None).with_allow_replication_factor_change(may_resize))
     }
@@ -60,7 +68,12 @@ fn answer(
     AlterPartitionReassignmentsResponse::default().with_responses(request.topics.iter().map(&mut topic).collect())
 }
 
-fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_resize: bool) -> Moved {
+fn alter(
+    broker: &mut Broker,
+    name: &str,
+    asked: &ReassignablePartition,
+    may_resize: bool,
+) -> Result<PartitionKey, Refused> {
     let index = asked.partition_index;
     let unknown = |what: String| (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, Some(what));
     let topic = broker.topics.find(name).ok_or_else(|| unknown(format!("Unable to find a topic named {name}.")))?;
@@ -78,8 +91,7 @@ fn alter(broker: &mut Broker, name: &str, asked: &ReassignablePartition, may_res
         }
     }
     change(broker, key, target)?;
-    broker.replicate(key);
-    Ok(())
+    Ok(key)
 }
 fn change(broker: &mut Broker, (id, index): PartitionKey, target: Option<Vec<NodeId>>) -> Moved {
     let rules = broker.in_sync_rules();
@@ -95,7 +107,7 @@ fn change(broker: &mut Broker, (id, index): PartitionKey, target: Option<Vec<Nod
     }
     Ok(())
 }
-fn irrevocable(reason: Irrevocable, name: &str, index: i32) -> (ErrorCode, Option<String>) {
+fn irrevocable(reason: Irrevocable, name: &str, index: i32) -> Refused {
     let message = match reason {
         Irrevocable::NotUnderWay => return (ErrorCode::NO_REASSIGNMENT_IN_PROGRESS, None),
         Irrevocable::AddsAll => "Invalid replica assignment: addingReplicas contains all replicas.".to_owned(),

@@ -15,7 +15,9 @@ pub(super) struct DeleteRecords;
 impl Handler for DeleteRecords {
     type Request = DeleteRecordsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: DeleteRecordsRequest) -> Answer<DeleteRecordsResponse> {
-        Answer::Reply(answer(&request, |topic, index, offset| delete(broker, call, topic, index, offset)))
+        let response = answer(&request, |topic, index, offset| delete(broker, call, topic, index, offset));
+        broker.wake_all_fetches();
+        Answer::Reply(response)
     }
     fn refuse(request: &DeleteRecordsRequest, code: ErrorCode) -> DeleteRecordsResponse {
         answer(request, |_, _, _| Err(code))
@@ -36,9 +38,7 @@ fn delete(broker: &mut Broker, call: &Call, topic: &str, index: i32, offset: i64
         return Err(ErrorCode::OFFSET_OUT_OF_RANGE);
     }
     partition.log.delete_before(until);
-    let start = partition.log.start();
-    broker.wake_all_fetches();
-    Ok(start)
+    Ok(partition.log.start())
 }
 fn answer(
     request: &DeleteRecordsRequest,

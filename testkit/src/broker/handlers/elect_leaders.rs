@@ -88,7 +88,10 @@ fn elect(broker: &mut Broker, kind: i8, topic: &str, index: i32) -> Elected {
             partition.leader.map(|_| ()).ok_or(ErrorCode::ELIGIBLE_LEADERS_NOT_AVAILABLE)
         }
     };
-    broker.replicate((id, index));
+    // Who did not get another leader goes on as before, however often it is named.
+    if elected.is_ok() {
+        broker.replicate((id, index));
+    }
     elected.map_err(|code| (code, code.message().to_owned()))
 }
 fn respond(results: BTreeMap<StrBytes, Vec<(i32, Elected)>>) -> ElectLeadersResponse {

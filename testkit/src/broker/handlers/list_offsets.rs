@@ -3,7 +3,7 @@
 //!
 //! Versions 1 to 11. Left out: nothing.
 
-use super::Handler;
+use super::{Handler, counted_by};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::log::batch::Batch;
@@ -11,8 +11,9 @@ use crate::broker::log::{Isolation, Log};
 use crate::broker::topics::partition::Partition;
 use millstream_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use millstream_protocol::messages::list_offsets_response::{ListOffsetsPartitionResponse, ListOffsetsTopicResponse};
-use millstream_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse};
+use millstream_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse, TopicName};
 use millstream_protocol::{Decompressor, ErrorCode};
+use std::collections::BTreeMap;
 
 /// From this version on answers name the epoch.
 const EPOCHS_SINCE: i16 = 4;
@@ -41,14 +42,18 @@ impl Handler for ListOffsets {
     type Request = ListOffsetsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: ListOffsetsRequest) -> Answer<ListOffsetsResponse> {
         let isolation = Isolation::from(request.isolation_level);
-        let answer = |topic: &ListOffsetsTopic| {
-            let partitions = topic.partitions.iter().map(|asked| match find(broker, call, topic, asked, isolation) {
-                Ok(response) => response,
-                Err(code) => refused(asked.partition_index, code),
+        let answer = |(topic, partitions): (&TopicName, Vec<Asked<'_>>)| {
+            let partitions = partitions.into_iter().map(|(asked, times)| {
+                let found = if times > 1 {
+                    Err(ErrorCode::INVALID_REQUEST)
+                } else {
+                    find(broker, call, topic, asked, isolation)
+                };
+                found.unwrap_or_else(|code| refused(asked.partition_index, code))
             });
-            ListOffsetsTopicResponse::default().with_name(topic.name.clone()).with_partitions(partitions.collect())
+            ListOffsetsTopicResponse::default().with_name(topic.clone()).with_partitions(partitions.collect())
         };
-        Answer::Reply(ListOffsetsResponse::default().with_topics(request.topics.iter().map(answer).collect()))
+        Answer::Reply(ListOffsetsResponse::default().with_topics(by_topic(&request).into_iter().map(answer).collect()))
     }
     fn refuse(request: &ListOffsetsRequest, code: ErrorCode) -> ListOffsetsResponse {
         let topic = |topic: &ListOffsetsTopic| {
@@ -59,6 +64,20 @@ impl Handler for ListOffsets {
     }
 }
 
+/// A partition that is asked for, and how often.
+type Asked<'r> = (&'r ListOffsetsPartition, usize);
+
+/// What is asked for, each partition once: one that comes twice, maybe with two times, is refused. Looking a time up reads a batch.
+fn by_topic(request: &ListOffsetsRequest) -> BTreeMap<&TopicName, Vec<Asked<'_>>> {
+    let mut topics: BTreeMap<&TopicName, Vec<&ListOffsetsPartition>> = BTreeMap::new();
+    for topic in &request.topics {
+        topics.entry(&topic.name).or_default().extend(&topic.partitions);
+    }
+    topics.into_iter().map(|(topic, asked)| (topic, once(&asked))).collect()
+}
+fn once<'r>(asked: &[&'r ListOffsetsPartition]) -> Vec<Asked<'r>> {
+    counted_by(asked, |asked| &asked.partition_index).into_iter().map(|(asked, times)| (*asked, times)).collect()
+}
 fn refused(index: i32, code: ErrorCode) -> ListOffsetsPartitionResponse {
     ListOffsetsPartitionResponse::default()
         .with_partition_index(index)
@@ -69,12 +88,12 @@ fn refused(index: i32, code: ErrorCode) -> ListOffsetsPartitionResponse {
 fn find(
     broker: &Broker,
     call: &Call,
-    topic: &ListOffsetsTopic,
+    topic: &TopicName,
     asked: &ListOffsetsPartition,
     isolation: Isolation,
 ) -> Result<ListOffsetsPartitionResponse, ErrorCode> {
     check_timestamp(asked.timestamp, call.version)?;
-    let partition = broker.topics.find(&topic.name.0).and_then(|topic| topic.partition(asked.partition_index));
+    let partition = broker.topics.find(&topic.0).and_then(|topic| topic.partition(asked.partition_index));
     let partition = partition.ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
     partition.check_leader(call.node, asked.current_leader_epoch)?;
     let Found { offset, timestamp, epoch } = look(partition, asked.timestamp, isolation, call.version)?;

@@ -6,6 +6,7 @@ use super::Handler;
 use super::metadata::wire_ids;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
+use crate::broker::topics::partition::Partition;
 use crate::broker::topics::topic::Topic;
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::list_partition_reassignments_request::ListPartitionReassignmentsTopics;
@@ -27,7 +28,7 @@ impl Handler for ListPartitionReassignments {
         request: ListPartitionReassignmentsRequest,
     ) -> Answer<ListPartitionReassignmentsResponse> {
         let topics = match &request.topics {
-            None => broker.topics.all().filter_map(|topic| describe(topic, |_| true)).collect(),
+            None => broker.topics.all().filter_map(|topic| describe(topic, topic.numbered())).collect(),
             Some(asked) => asked.iter().filter_map(|asked| find(broker, asked)).collect(),
         };
         Answer::Reply(ListPartitionReassignmentsResponse::default().with_error_message(None).with_topics(topics))
@@ -40,13 +41,12 @@ impl Handler for ListPartitionReassignments {
 
 fn find(broker: &Broker, asked: &ListPartitionReassignmentsTopics) -> Option<OngoingTopicReassignment> {
     let topic = broker.topics.find(&asked.name.0)?;
+    // Not all of the topic's, which may be asked for any number of times.
     let indexes: BTreeSet<i32> = asked.partition_indexes.iter().copied().collect();
-    describe(topic, |index| indexes.contains(&index))
+    describe(topic, indexes.into_iter().filter_map(|index| Some((index, topic.partition(index)?))))
 }
-fn describe(topic: &Topic, is_asked: impl Fn(i32) -> bool) -> Option<OngoingTopicReassignment> {
-    let partitions: Vec<OngoingPartitionReassignment> = topic
-        .numbered()
-        .filter(|(index, _)| is_asked(*index))
+fn describe<'t>(topic: &Topic, asked: impl Iterator<Item = (i32, &'t Partition)>) -> Option<OngoingTopicReassignment> {
+    let partitions: Vec<OngoingPartitionReassignment> = asked
         .filter_map(|(index, partition)| {
             let under_way = partition.reassignment.as_ref()?;
             Some(

@@ -59,6 +59,7 @@ impl Handler for Produce {
         let mut hints = BTreeSet::new();
         let mut left = Vec::new();
         let mut responses = Vec::with_capacity(request.topic_data.len());
+        let enlisted = enlisted(broker, &request);
         for (topic_index, topic) in request.topic_data.iter().enumerate() {
             let mut partition_responses = Vec::with_capacity(topic.partition_data.len());
             for (partition_index, data) in topic.partition_data.iter().enumerate() {
@@ -75,6 +76,9 @@ impl Handler for Produce {
                 partition_responses,
                 ..TopicProduceResponse::default()
             });
+        }
+        if enlisted < self::enlisted(broker, &request) {
+            broker.keep_transaction(request.transactional_id.as_deref().unwrap_or_default());
         }
         let node_endpoints = endpoints(broker, call, &hints);
         let response = ProduceResponse { responses, node_endpoints, ..ProduceResponse::default() };
@@ -167,6 +171,10 @@ fn check_replicas(broker: &Broker, request: &ProduceRequest, key: PartitionKey) 
     };
     let has_enough = partition.has_enough(topic.min_isr(broker.in_sync_rules()));
     if has_enough { Ok(()) } else { Err(Refusal::of_log(ErrorCode::NOT_ENOUGH_REPLICAS)) }
+}
+/// How many partitions the request's transaction has.
+fn enlisted(broker: &Broker, request: &ProduceRequest) -> usize {
+    request.transactional_id.as_deref().map_or(0, |id| broker.enlisted(id))
 }
 fn adds_partitions(broker: &Broker, call: &Call) -> bool {
     call.version >= ADDS_SINCE && broker.features.transaction_version() >= 2

@@ -4,6 +4,7 @@
 
 use super::Handler;
 use crate::broker::Broker;
+use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
 use crate::broker::log::batch::Marker;
 use crate::broker::transactions::transaction::Identity;
@@ -12,7 +13,8 @@ use millstream_protocol::messages::write_txn_markers_request::WritableTxnMarker;
 use millstream_protocol::messages::write_txn_markers_response::{
     WritableTxnMarkerPartitionResult, WritableTxnMarkerResult, WritableTxnMarkerTopicResult,
 };
-use millstream_protocol::messages::{WriteTxnMarkersRequest, WriteTxnMarkersResponse};
+use millstream_protocol::messages::{TopicName, WriteTxnMarkersRequest, WriteTxnMarkersResponse};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct WriteTxnMarkers;
 
@@ -20,6 +22,12 @@ impl Handler for WriteTxnMarkers {
     type Request = WriteTxnMarkersRequest;
     fn handle(broker: &mut Broker, call: &Call, request: WriteTxnMarkersRequest) -> Answer<WriteTxnMarkersResponse> {
         Answer::Reply(answer(&request, |marker, topic, partition| write(broker, call, marker, topic, partition)))
+    }
+    fn when_full(_: &Broker, _: &WriteTxnMarkersRequest) -> Option<ErrorCode> {
+        Some(ErrorCode::KAFKA_STORAGE_ERROR)
+    }
+    fn comer(_: &Broker, _: &WriteTxnMarkersRequest) -> Comer {
+        Comer::Known
     }
     fn refuse(request: &WriteTxnMarkersRequest, code: ErrorCode) -> WriteTxnMarkersResponse {
         answer(request, |_, _, _| code)
@@ -55,20 +63,24 @@ fn answer(
 ) -> WriteTxnMarkersResponse {
     let mut markers = Vec::new();
     for marker in &request.markers {
-        let mut topics = Vec::new();
-        for topic in &marker.topics {
-            let partitions = topic.partition_indexes.iter().map(|index| {
+        let topics = each_once(marker).into_iter().map(|(topic, indexes)| {
+            let partitions = indexes.into_iter().map(|index| {
                 WritableTxnMarkerPartitionResult::default()
-                    .with_partition_index(*index)
-                    .with_error_code(code(marker, &topic.name.0, *index).get())
+                    .with_partition_index(index)
+                    .with_error_code(code(marker, &topic.0, index).get())
             });
-            topics.push(
-                WritableTxnMarkerTopicResult::default()
-                    .with_name(topic.name.clone())
-                    .with_partitions(partitions.collect()),
-            );
-        }
-        markers.push(WritableTxnMarkerResult::default().with_producer_id(marker.producer_id).with_topics(topics));
+            WritableTxnMarkerTopicResult::default().with_name(topic.clone()).with_partitions(partitions.collect())
+        });
+        let result = WritableTxnMarkerResult::default().with_producer_id(marker.producer_id);
+        markers.push(result.with_topics(topics.collect()));
     }
     WriteTxnMarkersResponse::default().with_markers(markers)
+}
+/// The partitions of a marker: one that is named twice gets one record. Kafka, too, writes it once; then it never answers.
+fn each_once(marker: &WritableTxnMarker) -> BTreeMap<&TopicName, BTreeSet<i32>> {
+    let mut partitions: BTreeMap<&TopicName, BTreeSet<i32>> = BTreeMap::new();
+    for topic in &marker.topics {
+        partitions.entry(&topic.name).or_default().extend(&topic.partition_indexes);
+    }
+    partitions
 }

@@ -88,8 +88,9 @@ impl Broker {
     fn use_up(&mut self, producer_id: i64) {
         self.transactions.next_producer_id = self.transactions.next_producer_id.max(producer_id + 1);
     }
-    /// Adds partitions to the holder's transaction.
-    pub(crate) fn add_partitions(
+    /// Adds partitions to the holder's transaction. `keep_transaction` writes them down: once for a request, since each record has all of a
+    /// transaction's partitions in it.
+    pub(crate) fn enlist_partitions(
         &mut self,
         id: &str,
         asked: Identity,
@@ -101,9 +102,16 @@ impl Broker {
         transaction.open(asked, now)?;
         transaction.edition = edition;
         transaction.partitions.extend(partitions);
+        Ok(())
+    }
+    /// How many partitions a transaction has, if it is there.
+    pub(crate) fn enlisted(&self, id: &str) -> usize {
+        self.transactions.find(id).map_or(0, |transaction| transaction.partitions.len())
+    }
+    /// Writes down what was added to a transaction, and sets its clock.
+    pub(crate) fn keep_transaction(&mut self, id: &str) {
         self.write_transaction(id);
         self.arm_transaction(id);
-        Ok(())
     }
     /// Adds a group's offsets to the holder's transaction.
     pub(crate) fn add_group(
@@ -118,8 +126,7 @@ impl Broker {
         transaction.open(asked, now)?;
         transaction.edition = edition;
         transaction.groups.insert(StrBytes::from_string(group.to_owned()));
-        self.write_transaction(id);
-        self.arm_transaction(id);
+        self.keep_transaction(id);
         Ok(())
     }
     /// Ends the holder's transaction; says who the holder is from here on.
@@ -238,7 +245,8 @@ impl Broker {
             group.offsets.end_transaction(identity.id, marker == Marker::Commit);
         }
     }
-    /// Whether a producer may write to a partition in its transaction. With `adds` (KIP-890's second part) its writing adds the partition.
+    /// Whether a producer may write to a partition in its transaction. With `adds` (KIP-890's second part) its writing adds the partition,
+    /// which is yet to be written down.
     pub(crate) fn admit_transactional(
         &mut self,
         id: &str,
@@ -255,7 +263,7 @@ impl Broker {
             return Ok(());
         }
         if adds {
-            return self.add_partitions(id, asked, Edition::Second, [key]);
+            return self.enlist_partitions(id, asked, Edition::Second, [key]);
         }
         self.verify_partition(id, asked, key)
     }
