@@ -15,9 +15,9 @@ pub(crate) use guard::{Guard, Need, Verdict};
 pub(crate) use patches::Patches;
 pub(crate) use rights::Rights;
 
-use acl::{WILDCARD, beginnings};
+use acl::WILDCARD;
 use millstream_protocol::messages::StrBytes;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The one resource of its kind.
 pub(crate) const CLUSTER: &str = "kafka-cluster";
@@ -26,10 +26,18 @@ pub(crate) const CLUSTER: &str = "kafka-cluster";
 #[derive(Debug, Default)]
 pub(crate) struct Authorizer {
     acls: BTreeSet<Acl>,
+    /// How long the names of prefixed rules are, and how many have that length: a request may name hundreds of things with thousands of
+    /// beginnings each, of which only these are looked for.
+    prefix_lengths: BTreeMap<usize, usize>,
 }
 impl Authorizer {
     pub(crate) fn add(&mut self, acl: Acl) {
-        self.acls.insert(acl);
+        let prefix = (acl.pattern_type == PatternType::Prefixed).then_some(acl.name.len());
+        if self.acls.insert(acl)
+            && let Some(length) = prefix
+        {
+            *self.prefix_lengths.entry(length).or_default() += 1;
+        }
     }
     /// About how many bytes they take.
     pub(crate) fn weight(&self) -> usize {
@@ -38,6 +46,13 @@ impl Authorizer {
     }
     pub(crate) fn len(&self) -> usize {
         self.acls.len()
+    }
+    /// How many rules are looked at to find those that a filter matches.
+    pub(crate) fn steps(&self, filter: &Filter) -> usize {
+        let is_definite = ResourceType::from_id(filter.resource_type).is_some()
+            && PatternType::from_id(filter.pattern_type).is_some()
+            && filter.name.is_some();
+        if is_definite { 1 } else { self.acls.len() }
     }
     /// Those that a filter matches.
     pub(crate) fn find(&self, filter: &Filter) -> Vec<Acl> {
@@ -69,12 +84,51 @@ impl Authorizer {
     fn covering(&self, resource_type: ResourceType, name: &str) -> impl Iterator<Item = &Acl> {
         let literal = [name, WILDCARD].into_iter().take(if name == WILDCARD { 1 } else { 2 });
         let literal = literal.map(|name| (PatternType::Literal, name));
-        let prefixes = beginnings(name).map(|begin| (PatternType::Prefixed, begin));
+        let lengths = self.prefix_lengths.range(..=name.len()).map(|(length, _)| *length);
+        let prefixes = lengths.filter_map(move |length| Some((PatternType::Prefixed, name.get(..length)?)));
         literal.chain(prefixes).flat_map(move |(pattern_type, name)| self.named(resource_type, pattern_type, name))
     }
     pub(crate) fn remove(&mut self, acls: &[Acl]) {
-        acls.iter().for_each(|acl| {
-            self.acls.remove(acl);
-        });
+        for acl in acls {
+            if self.acls.remove(acl) && acl.pattern_type == PatternType::Prefixed {
+                self.forget_prefix(acl.name.len());
+            }
+        }
+    }
+    fn forget_prefix(&mut self, length: usize) {
+        if let Some(count) = self.prefix_lengths.get_mut(&length) {
+            *count -= 1;
+            if *count == 0 {
+                self.prefix_lengths.remove(&length);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All thirty thousand beginnings of a long name were looked for, each copied: a request with some hundreds such names took minutes.
+    #[test]
+    fn only_beginnings_of_a_length_that_rules_have_are_looked_for() {
+        let rule = |name: &str| Acl {
+            resource_type: ResourceType::Topic,
+            pattern_type: PatternType::Prefixed,
+            name: StrBytes::from_string(name.to_owned()),
+            principal: StrBytes::from_static_str("User:*"),
+            host: StrBytes::from_static_str("*"),
+            operation: Operation::Read,
+            permission: Permission::Allow,
+        };
+        let mut authorizer = Authorizer::default();
+        ["ab", "ab", "xy", "abc", "é"].into_iter().for_each(|name| authorizer.add(rule(name)));
+        assert_eq!(authorizer.prefix_lengths, BTreeMap::from([(2, 3), (3, 1)]));
+        let covering = |name: &str| authorizer.covering(ResourceType::Topic, name).cloned().collect::<Vec<_>>();
+        assert_eq!(covering("abcd"), [rule("ab"), rule("abc")]);
+        assert_eq!(covering("éa"), [rule("é")]);
+        assert_eq!(covering("aé"), []);
+        authorizer.remove(&[rule("ab"), rule("ab"), rule("xy"), rule("no")]);
+        assert_eq!(authorizer.prefix_lengths, BTreeMap::from([(2, 1), (3, 1)]));
     }
 }

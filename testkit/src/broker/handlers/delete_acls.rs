@@ -14,6 +14,9 @@ use millstream_protocol::messages::delete_acls_request::DeleteAclsFilter;
 use millstream_protocol::messages::delete_acls_response::{DeleteAclsFilterResult, DeleteAclsMatchingAcl};
 use millstream_protocol::messages::{DeleteAclsRequest, DeleteAclsResponse, StrBytes};
 
+/// How often a rule may be held against a filter in one request: all of ten thousand rules against each of thousands.
+const MOST_STEPS: usize = 50_000_000;
+
 pub(super) struct DeleteAcls;
 
 impl Handler for DeleteAcls {
@@ -26,6 +29,9 @@ impl Handler for DeleteAcls {
         if !broker.settings.security.has_authorizer {
             let refused = filters.iter().map(|_| failed(ErrorCode::SECURITY_DISABLED, NO_AUTHORIZER)).collect();
             return Answer::Reply(DeleteAclsResponse::default().with_filter_results(refused));
+        }
+        if filters.iter().map(|filter| broker.authorizer.steps(filter)).fold(0, usize::saturating_add) > MOST_STEPS {
+            return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
         }
         // What several filters match is told by each of them.
         let mut room = broker.authorizer.len() * MOST_REPEATS;
