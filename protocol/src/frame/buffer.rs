@@ -26,9 +26,34 @@ impl FrameBuffer {
     }
     /// The buffer with room for the next read, to be read into at its end.
     pub fn spare(&mut self) -> &mut BytesMut {
-        let wanted = self.missing().clamp(READ_AT_LEAST, READ_AT_MOST);
+        let wanted = self.wanted();
         self.buffer.reserve(wanted);
         &mut self.buffer
+    }
+    /// The same, for those who would rather lose one connection than the process.
+    ///
+    /// # Errors
+    ///
+    /// When there is no memory for it. What has come so far is still there.
+    pub fn try_spare(&mut self) -> Result<&mut BytesMut, NoMemory> {
+        let wanted = self.wanted();
+        if !self.buffer.try_reclaim(wanted) {
+            self.buffer = self.grown(wanted)?;
+        }
+        Ok(&mut self.buffer)
+    }
+    /// A larger buffer with what this one has. It doubles, so that a frame of many reads is not copied at each.
+    fn grown(&self, wanted: usize) -> Result<BytesMut, NoMemory> {
+        let held = self.buffer.len();
+        let bytes = held.saturating_add(wanted.max(held));
+        let mut grown = Vec::new();
+        grown.try_reserve_exact(bytes).map_err(|_| NoMemory { bytes, held })?;
+        grown.extend_from_slice(&self.buffer);
+        Ok(BytesMut::from(Bytes::from(grown)))
+    }
+    /// Room for what is missing, as far as it is made at once.
+    fn wanted(&self) -> usize {
+        self.missing().clamp(READ_AT_LEAST, READ_AT_MOST)
     }
     /// Takes the next whole frame, without its size; none when more bytes are needed. Copies nothing.
     ///
@@ -65,6 +90,17 @@ impl FrameBuffer {
         }
         Ok(Some(size))
     }
+}
+
+/// There is no memory for more of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[error("the system has no {bytes} bytes for a frame of which {held} have come")]
+pub struct NoMemory {
+    /// How many bytes were asked for.
+    pub bytes: usize,
+    /// How many bytes of the frame there are.
+    pub held: usize,
 }
 
 /// A stream that holds no frame where one should begin.
@@ -141,6 +177,26 @@ mod tests {
         buffer.extend(&(1_i32 << 30).to_be_bytes());
         assert!(buffer.spare().capacity() <= 2 * READ_AT_MOST);
         assert_eq!(buffer.missing(), 1 << 30);
+    }
+
+    #[test]
+    fn room_that_may_be_refused_is_the_same_room() {
+        let mut buffer = FrameBuffer::new(1 << 20);
+        let frame: Vec<u8> =
+            300_000_u32.to_be_bytes().into_iter().chain((0..300_000).map(|at: u32| at.to_be_bytes()[3])).collect();
+        let mut whole = 0;
+        for part in frame.repeat(3).chunks(7000) {
+            let spare = buffer.try_spare().expect("there is memory");
+            assert!(spare.capacity() - spare.len() >= READ_AT_LEAST);
+            spare.extend_from_slice(part);
+            while let Some(payload) = buffer.next_frame().expect("frames") {
+                assert_eq!(payload, frame[4..]);
+                whole += 1;
+            }
+        }
+        assert_eq!((whole, buffer.buffered()), (3, 0));
+        buffer.buffer.extend_from_slice(b"abc");
+        assert_eq!(buffer.grown(usize::MAX / 4).map(drop), Err(NoMemory { bytes: usize::MAX / 4 + 3, held: 3 }));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub use broker::{
     decode_any_request, decode_request, decode_request_frame, encode_any_response, encode_response,
     encode_response_body,
 };
-pub use buffer::{FrameBuffer, FrameError};
+pub use buffer::{FrameBuffer, FrameError, NoMemory};
 #[cfg(feature = "client")]
 pub use client::{
     decode_any_response, decode_response, decode_response_body, encode_any_request, encode_request, encode_request_body,

@@ -139,7 +139,7 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
     }
     async fn read(&mut self) -> io::Result<()> {
         let read = tokio::select! {
-            read = self.stream.read_buf(self.buffer.spare()) => read?,
+            read = read(&mut self.stream, &mut self.buffer) => read?,
             // Nobody answers what was not asked: its node goes.
             _ = self.outcomes.recv() => return self.stream.shutdown().await.and(Err(io::ErrorKind::ConnectionAborted.into())),
         };
@@ -155,12 +155,23 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
             tokio::select! {
                 biased;
                 delivered = self.outcomes.recv() => return delivered.ok_or_else(|| io::ErrorKind::ConnectionAborted.into()),
-                read = self.stream.read_buf(self.buffer.spare()), if may_read => if read? == 0 {
+                read = read(&mut self.stream, &mut self.buffer), if may_read => if read? == 0 {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 },
             }
         }
     }
+}
+
+/// Reads on. Where the system gives no memory for it, one connection ends, and not the process.
+async fn read(stream: &mut (impl AsyncRead + Unpin), buffer: &mut FrameBuffer) -> io::Result<usize> {
+    let spare = buffer.try_spare().map_err(|error| {
+        tracing::error!(
+            "{error}: its connection is closed; lower millstream.max.buffer.bytes to less than the process may have, or let it have more"
+        );
+        io::Error::new(io::ErrorKind::OutOfMemory, error)
+    })?;
+    stream.read_buf(spare).await
 }
 
 /// The pieces of a frame, to be written without putting them together.

@@ -1,7 +1,8 @@
 //! The binary: its readiness line, its control port, its end.
 
 use super::http::ask;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 fn start(flags: &[&str]) -> (Child, String) {
@@ -38,6 +39,36 @@ fn one_line_says_where_it_is() {
     assert_eq!(topic["partitions"][0]["replicas"].as_array().map(Vec::len), Some(1), "{topic}");
     assert_eq!(topic["config"]["cleanup.policy"], "compact", "{topic}");
     // Its parent's end is its own.
+    drop(child.stdin.take());
+    assert!(child.wait().expect("it ends").success());
+}
+
+/// A connection for each of which the process had no memory any more ended the process.
+#[cfg(target_os = "linux")]
+#[test]
+fn requests_beyond_the_memory_of_the_process_end_their_connections() {
+    let limited = "ulimit -v 700000; exec \"$0\" --with-parent";
+    let mut child = Command::new("sh")
+        .args(["-c", limited, env!("CARGO_BIN_EXE_millstream-broker")])
+        .env("MALLOC_ARENA_MAX", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary was built");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("it is piped")).read_line(&mut line).expect("it says that it is ready");
+    let address = line.trim_end().strip_prefix("bootstrap=").expect("the broker");
+    let part = vec![0; 90 << 20];
+    let send = |_| {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        stream.write_all(&(100_u32 << 20).to_be_bytes()).and_then(|()| stream.write_all(&part)).map(|()| stream)
+    };
+    let sent: Vec<_> = (0..8).map(send).collect();
+    assert!(sent.iter().any(Result::is_ok) && sent.iter().any(Result::is_err), "{sent:?}");
+    // ApiVersions 0.
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.write_all(&[0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff]).expect("it reads");
+    stream.read_exact(&mut [0; 100]).expect("it answers");
     drop(child.stdin.take());
     assert!(child.wait().expect("it ends").success());
 }
