@@ -4,12 +4,12 @@ use super::answer::{Answer, Refusal};
 use super::moving::Moving;
 use super::route::{Asked, Route, find};
 use super::visitors::Visitors;
-use super::{cluster, doorkeeper, faults, files, looking, topics, topology};
+use super::{cluster, doorkeeper, faults, files, incoming, looking, topics, topology};
 use crate::TestCluster;
 use crate::cluster::Trouble;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::{Body, Incoming};
+use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -19,14 +19,11 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// No body that this port takes is larger.
-const MAX_BODY: usize = 1 << 20;
-/// How long a body may take to come.
-const BODY_WITHIN: Duration = Duration::from_secs(10);
 /// How long a request's head may take to come: after the connection, or after the answer before it.
 const HEAD_WITHIN: Duration = Duration::from_secs(30);
 
@@ -105,7 +102,7 @@ async fn until(time: Option<Instant>) {
     }
 }
 /// Serves a connection until either side ends it.
-async fn converse(stream: Moving<TcpStream>, cluster: Arc<TestCluster>) {
+async fn converse<S: AsyncRead + AsyncWrite + Unpin>(stream: Moving<S>, cluster: Arc<TestCluster>) {
     let service = service_fn(move |request| serve(Arc::clone(&cluster), request));
     let mut server = hyper::server::conn::http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
@@ -116,33 +113,13 @@ async fn converse(stream: Moving<TcpStream>, cluster: Arc<TestCluster>) {
 async fn serve(cluster: Arc<TestCluster>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
     let answer = match doorkeeper::check(&head) {
-        Ok(()) => match read(body).await {
+        Ok(()) => match incoming::read(&head, body).await {
             Ok(body) => dispatch(&cluster, &head.method, head.uri.path(), head.uri.query(), &body),
             Err(refusal) => Err(refusal),
         },
         Err(refusal) => Err(refusal),
     };
     Ok(response(answer))
-}
-/// A body, which is neither too long nor too slow.
-async fn read(body: Incoming) -> Result<Bytes, Refusal> {
-    let too_long = |size: String| {
-        let reason = format!("the body has {size} bytes; this port takes {MAX_BODY} at most");
-        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
-    };
-    let announced = body.size_hint().lower();
-    if usize::try_from(announced).map_or(true, |bytes| bytes > MAX_BODY) {
-        return Err(too_long(announced.to_string()));
-    }
-    match tokio::time::timeout(BODY_WITHIN, Limited::new(body, MAX_BODY).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long(format!("more than {MAX_BODY}"))),
-        Ok(Err(error)) => Err(Refusal::bad(format!("the body cannot be read: {error}"))),
-        Err(_) => {
-            let reason = format!("the body did not come within {} s", BODY_WITHIN.as_secs());
-            Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, reason))
-        }
-    }
 }
 fn dispatch(
     cluster: &TestCluster,
@@ -179,22 +156,26 @@ fn response(result: Result<Answer, Refusal>) -> Response<Full<Bytes>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::incoming::BODY_WITHIN;
+    use super::super::moving::Moved;
     use super::*;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-    // The clock leaps when nobody has anything to do.
+    // The clock leaps when nobody has anything to do; of a socket it would not know that bytes are on their way.
     #[tokio::test(start_paused = true)]
     async fn a_body_that_does_not_come_is_waited_for_ten_seconds() {
         let cluster = TestCluster::builder().try_start().expect("loopback has a free port");
-        let server = ControlServer::start(Arc::new(cluster), 0).await.expect("loopback has a free port");
-        let mut client = TcpStream::connect(server.address).await.expect("it listens");
+        let (mut client, server) = duplex(1 << 10);
         let begun = Instant::now();
         let half = "POST /topics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 100\r\n\r\n{";
-        client.write_all(half.as_bytes()).await.expect("it takes the request");
         let mut answer = String::new();
-        client.read_to_string(&mut answer).await.expect("it answers and hangs up");
+        let ask = async {
+            client.write_all(half.as_bytes()).await.expect("it takes the request");
+            client.read_to_string(&mut answer).await.expect("it answers and hangs up");
+        };
+        tokio::join!(ask, converse(Moving::new(server, Moved::default()), Arc::new(cluster)));
         assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
         assert!(answer.ends_with("{\"error\":\"the body did not come within 10 s\"}\n"), "{answer}");
-        assert!(begun.elapsed() >= BODY_WITHIN, "{:?}", begun.elapsed());
+        assert_eq!(begun.elapsed(), BODY_WITHIN);
     }
 }

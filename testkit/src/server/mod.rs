@@ -12,6 +12,7 @@ mod control;
 mod doorkeeper;
 mod faults;
 mod files;
+mod incoming;
 mod looking;
 mod moving;
 mod route;
