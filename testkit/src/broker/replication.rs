@@ -20,10 +20,16 @@ impl Broker {
     }
     /// Something was appended, or a follower moved: lets followers fetch, and wakes whoever waits.
     pub(crate) fn replicate(&mut self, key: PartitionKey) {
-        let (now, rules) = (self.now, self.in_sync_rules());
-        let Some(topic) = self.topics.find_id_mut(key.0) else { return };
-        let min_isr = topic.min_isr(rules);
-        let Some(partition) = topic.partition_mut(key.1) else { return };
+        let rules = self.in_sync_rules();
+        if let Some(topic) = self.topics.find_id(key.0) {
+            let min_isr = topic.min_isr(rules);
+            self.replicate_by(key, min_isr);
+        }
+    }
+    fn replicate_by(&mut self, key: PartitionKey, min_isr: MinIsr) {
+        let now = self.now;
+        let found = self.topics.find_id_mut(key.0).and_then(|topic| topic.partition_mut(key.1));
+        let Some(partition) = found else { return };
         partition.replicate(now, &self.nodes, min_isr);
         let deadline = partition.next_lag_deadline(self.settings.replica_lag_max);
         if deadline.is_some() {
@@ -46,15 +52,16 @@ impl Broker {
         }
         self.replicate(key);
     }
-    /// Does something to every partition, then lets each go on from there.
+    /// Does something to every partition, then lets each go on from there. The controller does it in one step, by the minimum from before it,
+    /// though one that it moves may be the partition by which that goes.
     fn change_all(&mut self, mut change: impl FnMut(&mut Partition, &Nodes, MinIsr, Election)) {
         let (mut keys, rules) = (Vec::new(), self.in_sync_rules());
         for topic in self.topics.all_mut() {
             let (min_isr, election) = (topic.min_isr(rules), topic.election());
             topic.partitions.iter_mut().for_each(|partition| change(partition, &self.nodes, min_isr, election));
-            keys.extend((0..).take(topic.partitions.len()).map(|index| (topic.id, index)));
+            keys.extend((0..).take(topic.partitions.len()).map(|index| ((topic.id, index), min_isr)));
         }
-        keys.into_iter().for_each(|key| self.replicate(key));
+        keys.into_iter().for_each(|(key, min_isr)| self.replicate_by(key, min_isr));
     }
     /// A node is gone: others lead what it led, if they may.
     pub(crate) fn lose_node(&mut self, node: NodeId) {

@@ -191,6 +191,19 @@ async fn nobody_is_eligible_once_another_minimum_is_set() {
     assert_eq!(told(&cluster).1, -1, "nobody knows any more that it led last");
 }
 
+/// The move of the first partition was done before the others were looked at, so that by its one replica nobody was eligible there any more.
+#[tokio::test]
+async fn a_node_that_comes_back_joins_all_partitions_by_the_minimum_from_before() {
+    let cluster = TestCluster::builder().brokers(3).config("min.insync.replicas", "3").topic(TOPIC, 2).start().await;
+    cluster.crash(3);
+    assert_eq!(reassign_one(&cluster, 0, Some(&[3])), ErrorCode::NONE);
+    cluster.crash(2);
+    cluster.restart(3);
+    let [first, second] = all_described(&cluster).try_into().expect("two partitions");
+    assert_eq!(numbers(&first.replica_nodes), [3]);
+    assert_eq!(second.eligible_leader_replicas, Some(ids(&[2])));
+}
+
 /// Kafka's leader looks at its high watermark when something moves, and an option is nothing that does.
 #[tokio::test]
 async fn what_a_lower_minimum_allows_is_read_after_the_next_append() {
