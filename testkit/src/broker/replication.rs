@@ -74,7 +74,11 @@ impl Broker {
     }
     /// A node that was killed is started: what it may lead is not what it might have led.
     pub(crate) fn distrust_node(&mut self, node: NodeId) {
-        self.topics.all_mut().flat_map(|topic| &mut topic.partitions).for_each(|partition| partition.distrust(node));
+        let rules = self.in_sync_rules();
+        for topic in self.topics.all_mut() {
+            let min_isr = topic.min_isr(rules);
+            topic.partitions.iter_mut().for_each(|partition| partition.distrust(node, min_isr));
+        }
     }
     /// A node is back: it follows, or leads what nobody leads, if it may.
     pub(crate) fn gain_node(&mut self) {

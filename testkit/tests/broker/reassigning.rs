@@ -204,6 +204,17 @@ async fn a_node_that_comes_back_joins_all_partitions_by_the_minimum_from_before(
     assert_eq!(second.eligible_leader_replicas, Some(ids(&[2])));
 }
 
+/// One of those who stayed eligible after a move was killed and came back: the other stayed for ever.
+#[tokio::test]
+async fn a_killed_node_that_comes_back_makes_all_be_reckoned_anew() {
+    let cluster = placed(TestCluster::builder().config("min.insync.replicas", "3"), &[1, 2, 3]).await;
+    assert_eq!(reassign(&cluster, Some(&[1])), ErrorCode::NONE);
+    assert_eq!(eligible(&cluster).0, [3, 2]);
+    cluster.crash(3);
+    cluster.restart(3);
+    assert_eq!(eligible(&cluster), (vec![], vec![]));
+}
+
 /// Kafka's leader looks at its high watermark when something moves, and an option is nothing that does.
 #[tokio::test]
 async fn what_a_lower_minimum_allows_is_read_after_the_next_append() {

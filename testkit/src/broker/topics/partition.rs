@@ -369,8 +369,12 @@ impl Partition {
         self.last_leader = None;
     }
     /// A node was killed, and nobody knows what its disk has kept: it is not eligible any more (KIP-966).
-    pub(crate) fn distrust(&mut self, node: NodeId) {
-        self.elr.retain(|id| *id != node);
+    pub(crate) fn distrust(&mut self, node: NodeId, min_isr: MinIsr) {
+        if self.elr.contains(&node) {
+            self.elr.retain(|id| *id != node);
+            // It is a change as any other, by which the rest is reckoned anew.
+            self.forget_eligible(min_isr);
+        }
     }
     /// Adds a replica that has nothing yet.
     pub(crate) fn add_replica(&mut self, id: NodeId) {
