@@ -232,6 +232,13 @@ pub(crate) fn tidy_fetch(response: &mut FetchResponse, ids: &mut Ids) {
         topic.topic_id = ids.tidy(topic.topic_id);
         for partition in &mut topic.partitions {
             let bytes = partition.records.clone().into_bytes().unwrap_or_default();
+            // Kafka names also those that begin after what it sends, as far as the next entry of its index, one for four thousand bytes. Readers
+            // look at none of these.
+            if let Some(last) = batches(bytes.clone()).map_while(Result::ok).last() {
+                let last = last.header().base_offset + i64::from(last.header().last_offset_delta);
+                let aborted = partition.aborted_transactions.iter_mut();
+                aborted.for_each(|aborted| aborted.retain(|aborted| aborted.first_offset <= last));
+            }
             partition.records = RecordData::from(Bytes::from(tell(bytes, ids)));
             for aborted in partition.aborted_transactions.iter_mut().flatten() {
                 aborted.producer_id = ids.tidy_producer(aborted.producer_id);
