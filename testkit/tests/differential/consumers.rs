@@ -62,6 +62,8 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
     // After whatever ids a broker gives.
     consumer("~1", moved::GROUP),
     consumer("~2", moved::GROUP),
+    Consumer { instance: Some(moved::INSTANCE), ..consumer("~3", moved::STATIC_GROUP) },
+    consumer("~4", moved::STATIC_GROUP),
 ];
 impl Consumer {
     pub(crate) fn known(&self, ids: &Ids) -> Beating {
@@ -98,7 +100,7 @@ fn beat(pair: &mut Pair, chance: &mut Chance) {
         match chance.below(12) {
             0 => Says::Leaves,
             1 if consumer.instance.is_some() => Says::LeavesForAWhile,
-            2 | 3 if consumer.group != moved::GROUP => Says::Subscribes(topics),
+            2 | 3 if !moved::is_moved(consumer.group) => Says::Subscribes(topics),
             4 => joins(chance, consumer),
             5 if consumer.group == "new-b" => Says::Prefers(chance.word(&["range", "uniform"])),
             5..=7 => Says::Nothing,
@@ -110,9 +112,10 @@ fn beat(pair: &mut Pair, chance: &mut Chance) {
     send(pair, chance, consumer, &says);
 }
 fn joins(chance: &mut Chance, consumer: &Consumer) -> Says {
-    let assignor = ["new-a", MATCHING, moved::GROUP].contains(&consumer.group).then_some("range");
+    let assignor =
+        (["new-a", MATCHING].contains(&consumer.group) || moved::is_moved(consumer.group)).then_some("range");
     // Members with the same subscription are treated alike, so that it does not matter whom Kafka's map names first.
-    let has_usual = ["new-b", moved::GROUP].contains(&consumer.group);
+    let has_usual = consumer.group == "new-b" || moved::is_moved(consumer.group);
     let topics = if has_usual { vec!["plain"] } else { chance.pick(SUBSCRIPTIONS).to_vec() };
     Says::Joins { topics, assignor }
 }
@@ -245,7 +248,7 @@ fn learn(consumer: &Consumer, response: &ConsumerGroupHeartbeatResponse, ids: &m
                 known.owned.clear();
             }
         }
-        ErrorCode::UNKNOWN_MEMBER_ID | ErrorCode::FENCED_MEMBER_EPOCH => {
+        ErrorCode::UNKNOWN_MEMBER_ID | ErrorCode::FENCED_MEMBER_EPOCH | ErrorCode::FENCED_INSTANCE_ID => {
             known.epoch = 0;
             known.owned.clear();
         }

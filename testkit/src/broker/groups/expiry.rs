@@ -58,7 +58,7 @@ impl Broker {
     }
     fn expire_offsets(&mut self, id: &str, retention: Duration) {
         let now = self.now;
-        let Some(group) = self.groups.find_mut(id) else { return };
+        let Some(group) = self.groups.find_kept_mut(id) else { return };
         let gone = group.expired(now, retention);
         gone.iter().for_each(|key| group.offsets.remove(key));
         let is_idle = group.is_idle();

@@ -31,6 +31,24 @@ pub(crate) enum Body {
     Consumer(ConsumerGroup),
 }
 
+/// Whether a coordinator still knows a group.
+///
+/// ```text
+///              who knows an id joins, and it is empty              something is written
+///   Known ─────────────────────────────────────────► StillShown ──────────────────────► Gone
+///     ▲                                                    │                              │
+///     └──────────── somebody founds a group of this name ──┴──────────────────────────────┘
+/// ```
+/// Whoever joins an empty group of the consumer protocol with an id, which nobody can have, makes Kafka forget that group without writing that
+/// down. What it tells of groups is what was there when it wrote last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Known,
+    StillShown,
+    /// But for its positions, which the next group of this name finds.
+    Gone,
+}
+
 /// A group: its members, and what it has committed, which outlives a change of protocol.
 #[derive(Debug)]
 pub(crate) struct Group {
@@ -40,8 +58,7 @@ pub(crate) struct Group {
     /// Since when nobody is in it.
     pub(crate) empty_since: Timestamp,
     written: Written,
-    /// Whether a record of it has ever been written.
-    is_kept: bool,
+    standing: Standing,
 }
 impl Group {
     fn new(id: StrBytes, now: Timestamp) -> Self {
@@ -52,7 +69,7 @@ impl Group {
             body,
             empty_since: now,
             written: Written::default(),
-            is_kept: false,
+            standing: Standing::Known,
         }
     }
     pub(crate) fn classic(&self) -> Option<&ClassicGroup> {
@@ -79,11 +96,9 @@ impl Group {
             Body::Consumer(group) => group.members.is_empty(),
         }
     }
-    /// Whether there is more to it than ids that were given out for somebody to join with: of these Kafka writes nothing, and it shows only
-    /// what is written.
+    /// Whether it is told of.
     pub(crate) fn is_shown(&self) -> bool {
-        let is_begun = |group: &ClassicGroup| group.generation > 0 || !group.members.is_empty();
-        self.is_kept || self.classic().is_none_or(is_begun)
+        self.standing != Standing::Gone
     }
     /// As ListGroups names it.
     pub(crate) fn state_name(&self) -> &'static str {
@@ -154,36 +169,75 @@ impl Group {
 
 /// The groups, by id.
 #[derive(Debug, Default)]
-pub(crate) struct Groups(BTreeMap<StrBytes, Group>);
+pub(crate) struct Groups {
+    by_id: BTreeMap<StrBytes, Group>,
+    /// Those that are forgotten and still shown.
+    still_shown: Vec<StrBytes>,
+}
 
 impl Groups {
     pub(crate) fn find(&self, id: &str) -> Option<&Group> {
-        self.0.get(id.as_bytes())
+        self.by_id.get(id.as_bytes()).filter(|group| group.standing == Standing::Known)
     }
     pub(crate) fn find_mut(&mut self, id: &str) -> Option<&mut Group> {
-        self.0.get_mut(id.as_bytes())
+        self.by_id.get_mut(id.as_bytes()).filter(|group| group.standing == Standing::Known)
+    }
+    /// Finds a group as it is told of: it may be forgotten already.
+    pub(crate) fn find_shown(&self, id: &str) -> Option<&Group> {
+        self.by_id.get(id.as_bytes()).filter(|group| group.standing != Standing::Gone)
     }
     /// Finds a group, or founds it.
     pub(crate) fn entry(&mut self, id: &str, now: Timestamp) -> &mut Group {
         let id = StrBytes::from_string(id.to_owned());
-        self.0.entry(id.clone()).or_insert_with(|| Group::new(id, now))
+        let group = self.by_id.entry(id.clone()).or_insert_with(|| Group::new(id.clone(), now));
+        if group.standing != Standing::Known {
+            let offsets = std::mem::take(&mut group.offsets);
+            *group = Group { offsets, ..Group::new(id, now) };
+        }
+        group
+    }
+    /// Finds a group whose positions are kept, though it may be forgotten.
+    fn find_kept_mut(&mut self, id: &str) -> Option<&mut Group> {
+        self.by_id.get_mut(id.as_bytes())
     }
     pub(crate) fn remove(&mut self, id: &str) -> Option<Group> {
-        self.0.remove(id.as_bytes())
+        self.by_id.remove(id.as_bytes())
+    }
+    /// Forgets an empty group of the consumer protocol, without anybody being told.
+    pub(crate) fn forget_empty(&mut self, id: &str) {
+        let is_empty_consumer = |group: &&mut Group| group.consumer().is_some_and(|group| group.members.is_empty());
+        if let Some(group) = self.find_mut(id).filter(is_empty_consumer) {
+            group.standing = Standing::StillShown;
+            let id = group.id.clone();
+            self.still_shown.push(id);
+        }
+    }
+    /// Shows those no more that are forgotten, among these.
+    fn hide_forgotten(&mut self, is_among: impl Fn(&str) -> bool) {
+        let (hidden, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.still_shown).into_iter().partition(|id| is_among(id));
+        self.still_shown = rest;
+        for id in hidden {
+            match self.by_id.get_mut(&id).filter(|group| group.standing == Standing::StillShown) {
+                Some(group) if group.offsets.keys().is_empty() => drop(self.by_id.remove(&id)),
+                Some(group) => group.standing = Standing::Gone,
+                None => {}
+            }
+        }
     }
     /// Whether there is such a group, with a member of this member id or of this instance id.
     pub(crate) fn has_member(&self, id: &str, member_id: &str, instance_id: Option<&str>) -> bool {
         self.find(id).is_some_and(|group| group.has_member(member_id, instance_id))
     }
     pub(crate) fn all(&self) -> impl Iterator<Item = &Group> {
-        self.0.values()
+        self.by_id.values()
     }
     /// About how many bytes they take.
     pub(crate) fn weight(&self) -> usize {
-        self.0.values().map(Group::weight).sum()
+        self.by_id.values().map(Group::weight).sum()
     }
     pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Group> {
-        self.0.values_mut()
+        self.by_id.values_mut()
     }
 }
 
@@ -192,10 +246,15 @@ impl Broker {
     /// empty group of the other protocol becomes one of this.
     pub(crate) fn with_classic<T>(&mut self, id: &str, act: impl FnOnce(&mut ClassicGroup, &Rules) -> T) -> T {
         let rules = self.group_rules();
+        let is_there = self.groups.find(id).is_some_and(|group| group.classic().is_some());
         let group = self.groups.entry(id, self.now);
         if let Body::Consumer(_) = group.body {
             group.body = Body::Classic(ClassicGroup::new(group.id.clone()));
         }
+        if !is_there {
+            self.write_new_group(id);
+        }
+        let group = self.groups.entry(id, self.now);
         let Body::Classic(classic) = &mut group.body else { unreachable!("it was made one just now") };
         let result = act(classic, &rules);
         let replies = classic.poll_replies();

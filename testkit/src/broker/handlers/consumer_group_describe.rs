@@ -63,7 +63,7 @@ fn find(broker: &Broker, call: &Call, id: &GroupId) -> DescribedGroup {
     if !broker.is_coordinator(call.node, &id.0) {
         return refused(id, ErrorCode::NOT_COORDINATOR, None);
     }
-    let Some(group) = broker.groups.find(&id.0) else {
+    let Some(group) = broker.groups.find_shown(&id.0) else {
         return refused(id, ErrorCode::GROUP_ID_NOT_FOUND, Some(format!("Group {} not found.", id.0)));
     };
     let Some(consumer) = Group::consumer(group) else {

@@ -30,7 +30,7 @@ impl Handler for DescribeGroups {
             if !broker.is_coordinator(call.node, &id.0) {
                 return refused(id, ErrorCode::NOT_COORDINATOR);
             }
-            let found = match broker.groups.find(&id.0).filter(|group| group.is_shown()) {
+            let found = match broker.groups.find_shown(&id.0) {
                 None => missing(id, call.version, format!("Group {} not found.", id.0)),
                 Some(group) => group.classic().map_or_else(
                     || missing(id, call.version, format!("Group {} is not a classic group.", id.0)),

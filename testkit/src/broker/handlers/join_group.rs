@@ -79,7 +79,7 @@ impl Handler for JoinGroup {
 fn has_consumers(broker: &Broker, group: &str) -> bool {
     broker.groups.find(group).and_then(Group::consumer).is_some_and(|group| !group.members.is_empty())
 }
-fn check(broker: &Broker, call: &Call, request: &JoinGroupRequest) -> Result<(), ErrorCode> {
+fn check(broker: &mut Broker, call: &Call, request: &JoinGroupRequest) -> Result<(), ErrorCode> {
     if request.group_id.0.is_empty() {
         return Err(ErrorCode::INVALID_GROUP_ID);
     }
@@ -90,12 +90,10 @@ fn check(broker: &Broker, call: &Call, request: &JoinGroupRequest) -> Result<(),
     if !limits.contains(&i64::from(request.session_timeout_ms)) {
         return Err(ErrorCode::INVALID_SESSION_TIMEOUT);
     }
-    // A member that knows its id comes back to a group; one that is gone knows nobody, nor does an empty one of the other protocol, which
-    // stays what it is.
-    let group = broker.groups.find(&request.group_id.0);
-    let knows_nobody = group.is_none_or(|group| group.consumer().is_some_and(|group| group.members.is_empty()));
-    if !request.member_id.is_empty() && knows_nobody {
-        return Err(ErrorCode::UNKNOWN_MEMBER_ID);
+    if request.member_id.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    // A member that knows its id comes back to a group; one that is gone knows nobody, nor does an empty one of the other protocol.
+    broker.groups.forget_empty(&request.group_id.0);
+    broker.groups.find(&request.group_id.0).map_or(Err(ErrorCode::UNKNOWN_MEMBER_ID), |_| Ok(()))
 }

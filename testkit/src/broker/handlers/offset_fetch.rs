@@ -89,7 +89,7 @@ fn weights<'b>(broker: &'b Broker, request: &'b OffsetFetchRequest) -> impl Iter
     let topics = request.topics.iter().flatten();
     let of_one = topics.map(|topic| (&request.group_id, Some(&topic.name.0), &topic.partition_indexes));
     of_groups.chain(of_one).flat_map(|(group, name, indexes)| {
-        let group = broker.groups.find(&group.0);
+        let group = broker.groups.find_shown(&group.0);
         let position = move |index| group?.offsets.find(&(name?.clone(), index));
         indexes.iter().map(move |index| position(*index).map_or(0, |position| position.metadata.len()))
     })
@@ -109,7 +109,7 @@ fn find_group(
     if !broker.is_coordinator(call.node, id) {
         return Err(ErrorCode::NOT_COORDINATOR);
     }
-    let group = broker.groups.find(id);
+    let group = broker.groups.find_shown(id);
     check_asker(group, asked)?;
     let Some(topics) = &asked.topics else {
         let keys = group.map(|group| group.offsets.committed_keys()).unwrap_or_default();
@@ -159,7 +159,7 @@ fn find(
         let refused = keys.unwrap_or_default().into_iter().map(|key| missing(key, ErrorCode::NOT_COORDINATOR));
         return (ErrorCode::NOT_COORDINATOR, refused.collect());
     }
-    let group = broker.groups.find(id);
+    let group = broker.groups.find_shown(id);
     let keys = keys.unwrap_or_else(|| group.map(|group| group.offsets.committed_keys()).unwrap_or_default());
     let found = keys.into_iter().map(|key| position(group, key, require_stable)).collect();
     (ErrorCode::NONE, found)

@@ -32,7 +32,7 @@ pub(super) fn weighs_too_much(told: impl IntoIterator<Item = usize>) -> bool {
 }
 /// The same of groups.
 pub(super) fn tells_too_much_of_groups<'r>(broker: &Broker, ids: impl IntoIterator<Item = &'r GroupId>) -> bool {
-    tells_too_much(ids, |id| broker.groups.find(&id.0).map_or(0, Group::weight))
+    tells_too_much(ids, |id| broker.groups.find_shown(&id.0).map_or(0, Group::weight))
 }
 
 #[cfg(test)]

@@ -12,16 +12,21 @@ const VERSION: i16 = 3;
 
 /// The group as it is to be remembered; none while it rebalances, or if it only keeps offsets.
 pub(super) fn facts(group: &ClassicGroup, written: &mut Written, now: Timestamp) -> Option<Facts> {
-    let has_members = match group.state {
-        State::Stable => true,
-        State::Empty if group.generation > 0 => false,
+    match group.state {
+        State::Stable => {}
+        State::Empty if group.generation > 0 => {}
         State::Empty | State::PreparingRebalance { .. } | State::CompletingRebalance => return None,
-    };
+    }
     let stage = (group.generation, group.members.keys().cloned().collect());
     if written.stage.as_ref() == Some(&stage) {
         return None;
     }
     written.stage = Some(stage);
+    record(group, now)
+}
+/// The record of a group as it stands.
+pub(super) fn record(group: &ClassicGroup, now: Timestamp) -> Option<Facts> {
+    let has_members = group.state == State::Stable;
     let key = GroupMetadataKey { group: group.id.clone(), ..GroupMetadataKey::default() };
     let value = GroupMetadataValue {
         protocol_type: group.protocol_type.clone().unwrap_or_default(),

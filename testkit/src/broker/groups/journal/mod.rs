@@ -7,9 +7,11 @@ mod offsets;
 
 pub(super) use offsets::position;
 
+use super::classic::ClassicGroup;
 use super::{Body, Group};
 use crate::broker::Broker;
 use crate::broker::coordinating::Records;
+use crate::broker::java_hash::partition_for;
 use crate::broker::topics::{OFFSETS_TOPIC, PartitionKey};
 use bytes::Bytes;
 use millstream_protocol::messages::StrBytes;
@@ -52,6 +54,15 @@ impl Broker {
         let records = facts.map(|facts| group.written.changes(facts)).unwrap_or_default();
         self.write_records(id, &records, &Stamp::plain());
     }
+    /// Writes down that there is a group of the classic protocol now, whatever becomes of who wanted to join it.
+    pub(super) fn write_new_group(&mut self, id: &str) {
+        let now = self.now;
+        let Some(group) = self.groups.find_mut(id) else { return };
+        let Some(classic) = group.classic() else { return };
+        let facts = classic::record(&ClassicGroup::new(classic.id.clone()), now);
+        let records = facts.map(|facts| group.written.changes(facts)).unwrap_or_default();
+        self.write_records(id, &records, &Stamp::plain());
+    }
     /// Writes down that a group is gone, and all that it had committed.
     pub(in crate::broker) fn write_group_end(&mut self, mut group: Group) {
         let positions = group.offsets.keys();
@@ -60,14 +71,21 @@ impl Broker {
         records.extend(group.written.changes(Facts::new()));
         self.write_records(&group.id, &records, &Stamp::plain());
     }
+    /// What is told of the groups of a partition is what it was when something was last written there.
+    fn hide_forgotten_groups(&mut self, id: &str) {
+        let partitions = self.settings.partitions_of(OFFSETS_TOPIC);
+        let partitions = self.topics.find(OFFSETS_TOPIC).map_or(partitions, |topic| topic.partitions.len());
+        let written = partition_for(id, partitions);
+        self.groups.hide_forgotten(|other| partition_for(other, partitions) == written);
+    }
     /// The partition of `__consumer_offsets` that belongs to a group.
     pub(in crate::broker) fn group_partition(&self, id: &str) -> Option<PartitionKey> {
         self.internal_partition(OFFSETS_TOPIC, id)
     }
     /// Appends records to a group's partition, and lets its readers know.
     pub(super) fn write_records(&mut self, id: &str, records: &Records, stamp: &Stamp) {
-        if let Some(group) = self.groups.find_mut(id).filter(|_| !records.is_empty()) {
-            group.is_kept = true;
+        if !records.is_empty() {
+            self.hide_forgotten_groups(id);
         }
         self.write_down(OFFSETS_TOPIC, id, records, stamp);
     }
