@@ -11,8 +11,9 @@ use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPa
 use millstream_protocol::messages::offset_fetch_request::OffsetFetchRequestGroup;
 use millstream_protocol::messages::{
     ConsumerGroupDescribeRequest, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse,
-    CreatePartitionsRequest, DescribeGroupsRequest, GroupId, HeartbeatRequest, JoinGroupRequest, JoinGroupResponse,
-    LeaveGroupRequest, ListGroupsRequest, OffsetCommitRequest, OffsetFetchRequest, SyncGroupRequest, TopicName, Uuid,
+    CreatePartitionsRequest, DeleteGroupsRequest, DescribeGroupsRequest, GroupId, HeartbeatRequest, JoinGroupRequest,
+    JoinGroupResponse, LeaveGroupRequest, ListGroupsRequest, OffsetCommitRequest, OffsetFetchRequest, SyncGroupRequest,
+    TopicName, Uuid,
 };
 use millstream_testkit::TestCluster;
 use std::collections::BTreeMap;
@@ -91,7 +92,7 @@ impl Member {
         let request = self.quiet().with_topic_partitions(Some(owned.collect()));
         self.send(&request)
     }
-    fn leave(&mut self, epoch: i32) -> ErrorCode {
+    pub(crate) fn leave(&mut self, epoch: i32) -> ErrorCode {
         let request = self.quiet().with_member_epoch(epoch);
         ErrorCode::new(self.connection.call(HEARTBEAT, &request).error_code)
     }
@@ -495,11 +496,12 @@ async fn groups_are_listed_by_type() {
 struct Classic {
     connection: Connection,
     id: String,
+    instance: Option<&'static str>,
     generation: i32,
 }
 impl Classic {
     fn of(cluster: &TestCluster) -> Self {
-        Self { connection: Connection::to(cluster, 0), id: String::new(), generation: -1 }
+        Self { connection: Connection::to(cluster, 0), id: String::new(), instance: None, generation: -1 }
     }
     /// A subscription to `t`, version 1, owning these partitions of it.
     fn subscription(owned: &[u8]) -> Bytes {
@@ -513,6 +515,7 @@ impl Classic {
             JoinGroupRequestProtocol::default().with_name(text("range")).with_metadata(Self::subscription(owned));
         let request = JoinGroupRequest::default()
             .with_group_id(GroupId(text("g")))
+            .with_group_instance_id(self.instance.map(text))
             .with_session_timeout_ms(30_000)
             .with_rebalance_timeout_ms(30_000)
             .with_protocol_type(text("consumer"))
@@ -533,6 +536,7 @@ impl Classic {
             .with_group_id(GroupId(text("g")))
             .with_generation_id(self.generation)
             .with_member_id(text(&self.id))
+            .with_group_instance_id(self.instance.map(text))
             .with_protocol_type(Some(text("consumer")))
             .with_protocol_name(Some(text("range")))
             .with_assignments(given.into_iter().collect());
@@ -627,6 +631,70 @@ async fn a_group_that_goes_back_gives_its_members_what_they_were_to_have() {
     let described = Connection::to(&cluster, 0).call(5, &request).groups.remove(0);
     assert_eq!(described.group_state.as_str(), "PreparingRebalance");
     assert_eq!(described.members[0].member_assignment, assigned(&[0, 1]));
+}
+
+/// Found beside a real Kafka: nobody shares anew, as nothing but the protocol has changed. It was refused the other way round, as if one of the
+/// classic protocol had to say that it comes back.
+#[tokio::test]
+async fn a_static_member_takes_its_group_along_to_the_other_protocol() {
+    let cluster = cluster().await;
+    let mut new = Member { instance: Some("i"), ..Member::of(&cluster, "new") };
+    new.join(&["t"]);
+    assert_eq!((new.epoch, new.count()), (2, 4));
+    let mut old = Classic { instance: Some("i"), ..Classic::of(&cluster) };
+    assert_eq!((old.join(&[]).error_code, old.generation), (0, 2));
+    let request = DescribeGroupsRequest::default().with_groups(vec![GroupId(text("g"))]);
+    let described = Connection::to(&cluster, 0).call(5, &request).groups.remove(0);
+    assert_eq!((described.group_state.as_str(), described.members.len()), ("Stable", 1));
+    assert_eq!(old.sync(None), (ErrorCode::NONE, assigned(&[0, 1, 2, 3])));
+    assert_eq!(code(&new.beat()), ErrorCode::GROUP_ID_NOT_FOUND, "it is a classic group");
+    assert_eq!((code(&new.join(&["t"])), new.count()), (ErrorCode::NONE, 4));
+    assert_eq!((describe(&cluster).members.len(), old.beat()), (1, ErrorCode::UNKNOWN_MEMBER_ID));
+}
+
+/// Found beside a real Kafka, which makes room for a classic group before it looks whether there is such a member, and writes nothing down.
+#[tokio::test]
+async fn who_joins_an_empty_group_with_an_id_has_it_forgotten() {
+    let builder = TestCluster::builder().topic("t", 4).config("offsets.topic.num.partitions", "1");
+    let cluster = builder.start().await;
+    let mut member = Member::of(&cluster, "m");
+    member.join(&["t"]);
+    assert_eq!(member.leave(-1), ErrorCode::NONE);
+    let epoch = describe(&cluster).group_epoch;
+    let mut stale = Classic { id: "stale".to_owned(), ..Classic::of(&cluster) };
+    assert_eq!(ErrorCode::new(stale.join(&[]).error_code), ErrorCode::UNKNOWN_MEMBER_ID);
+    assert_eq!((describe(&cluster).group_state.as_str(), describe(&cluster).group_epoch), ("Empty", epoch));
+    let request = DeleteGroupsRequest::default().with_groups_names(vec![GroupId(text("g"))]);
+    let deleted = Connection::to(&cluster, 0).call(2, &request).results.remove(0);
+    assert_eq!(ErrorCode::new(deleted.error_code), ErrorCode::GROUP_ID_NOT_FOUND, "though it is shown");
+    // Whatever is written next, here of another group.
+    let request = member.quiet().with_group_id(GroupId(text("other"))).with_member_epoch(0);
+    let request = request.with_rebalance_timeout_ms(1000).with_topic_partitions(Some(Vec::new()));
+    assert_eq!(code(&member.send(&request.with_subscribed_topic_names(Some(Vec::new())))), ErrorCode::NONE);
+    assert_eq!(ErrorCode::new(describe(&cluster).error_code), ErrorCode::GROUP_ID_NOT_FOUND);
+    member.join(&["t"]);
+    assert_eq!((member.epoch, member.count()), (2, 4), "a new one");
+}
+
+/// Found beside a real Kafka: a group that was founded by who got but an id, or was refused, was not shown.
+#[tokio::test]
+async fn who_wants_to_join_founds_a_group_that_is_shown() {
+    let cluster = TestCluster::start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let join = |group: &str, kind: &str| {
+        let protocol = JoinGroupRequestProtocol::default().with_name(text("range"));
+        JoinGroupRequest::default()
+            .with_group_id(GroupId(text(group)))
+            .with_session_timeout_ms(30_000)
+            .with_protocol_type(text(kind))
+            .with_protocols(vec![protocol])
+    };
+    let mut code = |request: JoinGroupRequest| ErrorCode::new(connection.call(9, &request).error_code);
+    assert_eq!(code(join("given", "consumer")), ErrorCode::MEMBER_ID_REQUIRED);
+    assert_eq!(code(join("refused", "")), ErrorCode::INCONSISTENT_GROUP_PROTOCOL);
+    let listed = connection.call(5, &ListGroupsRequest::default()).groups;
+    let told = listed.iter().map(|group| format!("{} {}", group.group_id.as_str(), group.group_state));
+    assert_eq!(told.collect::<Vec<_>>(), ["given Empty", "refused Empty"]);
 }
 
 /// The first of a member's own protocols counts, as long as it offers one that all support; what it offered last counts as well.

@@ -71,6 +71,25 @@ async fn who_joins_with_an_unresolved_expression_is_taken_to_want_what_the_other
     assert_eq!((targets.collect::<Vec<_>>(), other.count()), (vec![1, 1], 0));
 }
 
+/// Kafka looks at how members are subscribed when one goes, and only then forgets what its expression matched: where two expressions match one
+/// topic, who is left is taken to want what nobody else does, until a member changes.
+#[tokio::test]
+async fn an_expression_of_who_went_counts_until_a_member_changes() {
+    let builder = TestCluster::builder().topic("ab", 2).topic("b", 4).config("group.consumer.assignors", "range");
+    let cluster = builder.start().await;
+    let [mut one, mut gone, mut other] = ["one", "gone", "other"].map(|id| Member::of(&cluster, id));
+    one.join_matching("ab|b");
+    one.beat();
+    gone.join_matching("b");
+    cluster.advance_brokers(Duration::from_secs(11));
+    gone.beat();
+    assert_eq!(gone.leave(-1), ErrorCode::NONE);
+    other.join_matching("nothing.*");
+    let members = describe(&cluster).members;
+    let targets = members.iter().map(|member| member.target_assignment.topic_partitions.len());
+    assert_eq!((targets.collect::<Vec<_>>(), other.count()), (vec![2, 0], 0));
+}
+
 /// A group was founded before its first member was looked at, and was left there, empty, when that was refused.
 #[tokio::test]
 async fn a_join_that_is_refused_founds_no_group() {

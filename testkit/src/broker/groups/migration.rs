@@ -2,9 +2,9 @@
 //! the last one goes. `group.consumer.migration.policy` says which of the two is allowed.
 
 use super::classic::State;
-use super::consumer::ConsumerGroup;
 use super::consumer::classic_members::CONSUMER;
 use super::consumer::heartbeat::{Beaten, Heartbeat};
+use super::consumer::{ConsumerGroup, GoingBack};
 use super::{Body, Group};
 use crate::broker::Broker;
 use crate::broker::call::Refusal;
@@ -73,15 +73,18 @@ impl Broker {
         }
         ConsumerGroup::from_classic(classic, &self.topics, self.now)
     }
-    /// Makes a group classic again when only members of that protocol are left, and lets them share anew.
+    /// Makes a group classic again when somebody went and only members of that protocol are left.
     pub(super) fn try_downgrade(&mut self, id: &str) {
         let allows = self.settings.consumer_groups.migration.allows_downgrade();
-        let Some(group) = self.groups.find_mut(id).filter(|_| allows) else { return };
-        let Body::Consumer(consumer) = &group.body else { return };
-        if !consumer.is_classic() || consumer.members.len() > self.settings.group_max_size {
+        let Some(group) = self.groups.find_mut(id) else { return };
+        let Body::Consumer(consumer) = &mut group.body else { return };
+        let Some(going_back) = consumer.take_going_back() else { return };
+        if !allows || consumer.members.len() > self.settings.group_max_size {
             return;
         }
         group.body = Body::Classic(consumer.to_classic(&self.topics, self.now));
-        self.with_classic(id, super::classic::ClassicGroup::restart);
+        if !matches!(going_back, GoingBack::Replaced { shares_anew: false }) {
+            self.with_classic(id, super::classic::ClassicGroup::restart);
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::super::embedded::{self, Named, Subscription};
 use super::super::protocols::common;
 use super::assignor::Assignor;
 use super::member::{Assignment, ClassicPart, Member, MemberState, Owned};
-use super::{ConsumerGroup, Context};
+use super::{ConsumerGroup, Context, GoingBack};
 use crate::broker::topics::Topics;
 use millstream_protocol::messages::{JoinGroupResponse, StrBytes, SyncGroupRequest, SyncGroupResponse};
 use millstream_protocol::{ErrorCode, Timestamp};
@@ -31,6 +31,10 @@ impl ConsumerGroup {
             group.members.insert(member.id.clone(), member);
         }
         Ok(group)
+    }
+    /// Takes what there is to become a classic group for, if all that are left speak that protocol.
+    pub(crate) fn take_going_back(&mut self) -> Option<GoingBack> {
+        self.going_back.take().filter(|_| self.is_classic())
     }
     /// Whether members are left, all of which speak the classic protocol.
     pub(crate) fn is_classic(&self) -> bool {
@@ -152,18 +156,34 @@ impl ConsumerGroup {
         if joining.member_id.is_empty() && joining.must_know_its_id() {
             return Err((ErrorCode::MEMBER_ID_REQUIRED, joining.fresh_id));
         }
-        let subscriptions = self.subscriptions();
+        let subscriptions = self.known_subscriptions();
         let id = self.classic_sender(&joining, ctx.now).map_err(refused)?;
         let is_changed = self.take_over_classic(&id, &joining, &subscription, ctx);
-        let subscriptions = self.refresh_epoch(is_changed, subscriptions, ctx);
-        self.refresh_target(self.assignor_with(&id, ctx), subscriptions, ctx);
-        let member = self.members.get(&id);
+        let going_back = self.going_back_now(is_changed, ctx);
+        if going_back.is_none() {
+            let subscriptions = self.refresh_epoch(is_changed, subscriptions, ctx);
+            self.refresh_target(self.assignor_with(&id, ctx), subscriptions, ctx);
+        }
+        // Who shares anew at once has nothing to come to.
+        if !matches!(going_back, Some(GoingBack::Replaced { shares_anew: true })) {
+            self.reconcile_classic(&id, &subscription, ctx);
+        }
+        self.going_back = going_back;
+        self.review_expressions(ctx);
+        Ok(self.joined(&id, protocol, ctx.now))
+    }
+    /// How the group becomes a classic one by the member that joined just now, if it does: what it was to share anew, it still is.
+    fn going_back_now(&mut self, is_changed: bool, ctx: &Context<'_>) -> Option<GoingBack> {
+        self.going_back.take().filter(|_| self.is_classic() && ctx.settings.migration.allows_downgrade())?;
+        let shares_anew = is_changed || self.epoch > self.assignment_epoch || self.has_news(ctx.topics);
+        Some(GoingBack::Replaced { shares_anew })
+    }
+    fn reconcile_classic(&mut self, id: &StrBytes, subscription: &Subscription, ctx: &Context<'_>) {
+        let member = self.members.get(id);
         // What it owned in another generation it owns no more.
         let is_current = subscription.generation.is_none_or(|generation| member.is_some_and(|m| m.epoch == generation));
         let owned = if is_current { ids(&subscription.owned, ctx.topics) } else { Assignment::new() };
-        self.reconcile(&id, Some(&owned), ctx);
-        self.review_expressions(ctx);
-        Ok(self.joined(&id, protocol, ctx.now))
+        self.reconcile(id, Some(&owned), ctx);
     }
     /// The assignor that the members want once this one was heard, who asks for none in this protocol.
     fn assignor_with(&self, id: &StrBytes, ctx: &Context<'_>) -> Assignor {
@@ -194,8 +214,11 @@ impl ConsumerGroup {
                 .map_err(|(code, _)| code);
         }
         let id = joining.fresh_id.clone();
-        match self.find_static(instance_id).map(|member| member.id.clone()) {
-            Some(old_id) => self.replace(&old_id, &id, now),
+        match self.find_static(instance_id).map(|member| (member.id.clone(), member.classic.is_some())) {
+            Some((old_id, was_classic)) => {
+                self.replace(&old_id, &id, now);
+                self.going_back = (!was_classic).then_some(GoingBack::Replaced { shares_anew: false });
+            }
             None => {
                 let member = Member { instance_id: Some(instance_id.clone()), ..Member::new(id.clone(), now) };
                 self.members.insert(id.clone(), member);

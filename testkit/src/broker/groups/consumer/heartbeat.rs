@@ -60,15 +60,28 @@ impl ConsumerGroup {
         self.check_room(&beat.member_id, ctx.settings.max_size)?;
         let admission = self.check_admission(&beat.claim())?;
         self.check_expression(beat.regex.as_ref())?;
-        let subscriptions = self.subscriptions();
+        let subscriptions = self.known_subscriptions();
+        let known = self.as_written(&beat.member_id);
         self.admit(&beat.claim(), admission, ctx.now);
         let before = self.members.get(&beat.member_id).map(Member::assignment).unwrap_or_default();
         let (is_changed, assignor) = self.update(beat, ctx);
+        let updated = self.as_written(&beat.member_id);
+        if updated != known {
+            self.note_subscriptions();
+        }
         let subscriptions = self.refresh_epoch(is_changed, subscriptions, ctx);
         self.refresh_target(assignor, subscriptions, ctx);
         self.reconcile(&beat.member_id, beat.owned.as_ref(), ctx);
+        // Where it has come to is written after what is gone.
+        self.seem_different &= self.as_written(&beat.member_id) == updated;
         self.review_expressions(ctx);
         Ok(self.answer(beat, &before, ctx))
+    }
+    /// A member without what only passes with time; none where there are no expressions, for which nobody asks then.
+    fn as_written(&self, id: &StrBytes) -> Option<Member> {
+        let has_expressions = self.seem_different || !self.resolution.matches.is_empty();
+        let member = self.members.get(id).filter(|_| has_expressions)?;
+        Some(Member { session_until: Timestamp::EPOCH, revoke_until: None, ..member.clone() })
     }
     /// Takes over what a member says; tells whether that begins an epoch, and which assignor the members want now.
     fn update(&mut self, beat: &Heartbeat, ctx: &Context<'_>) -> (bool, Assignor) {

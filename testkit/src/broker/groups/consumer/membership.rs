@@ -55,7 +55,10 @@ impl ConsumerGroup {
     fn check_joining_static(&self, claim: &Claim<'_>, instance_id: &StrBytes) -> Result<Admission, Refusal> {
         match self.find_static(instance_id) {
             None => Ok(Admission::New),
-            Some(holder) if holder.epoch == AWAY => Ok(Admission::Replaces(holder.id.clone())),
+            // One of the classic protocol never says that it comes back.
+            Some(holder) if holder.epoch == AWAY || holder.classic.is_some() => {
+                Ok(Admission::Replaces(holder.id.clone()))
+            }
             // Also of the holder itself: it does not say that it is the one.
             Some(holder) => {
                 let sentence = format!(
@@ -109,6 +112,7 @@ impl ConsumerGroup {
     pub(super) fn remove(&mut self, id: &StrBytes) {
         self.members.remove(id);
         self.targets.remove(id);
+        self.note_subscriptions();
         self.forget_expressions();
     }
     /// Lets a member go, for a while if it is static and says so.

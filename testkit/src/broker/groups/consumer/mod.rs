@@ -95,6 +95,20 @@ pub(crate) struct ConsumerGroup {
     /// The subscribed topics that there are, with their sizes: what a target was made for.
     image: BTreeMap<StrBytes, TopicSize>,
     resolution: Resolution,
+    /// Whether the members are still taken for differently subscribed, as an expression that is gone counted when one of them changed last.
+    seem_different: bool,
+    /// Whether it may become a classic one now, and how.
+    going_back: Option<GoingBack>,
+}
+
+/// Why a group of which only members of the classic protocol are left becomes a classic one: it is looked at when somebody goes.
+#[derive(Debug)]
+pub(crate) enum GoingBack {
+    /// Somebody went, whose partitions those share who are left.
+    Left,
+    /// The last one of the consumer protocol is a static member, in whose place one of the classic protocol came. The others are not disturbed
+    /// unless that one is subscribed otherwise, or there is no target for what was subscribed to before.
+    Replaced { shares_anew: bool },
 }
 
 impl ConsumerGroup {
@@ -108,6 +122,8 @@ impl ConsumerGroup {
             assigned_at: None,
             image: BTreeMap::new(),
             resolution: Resolution::nothing(),
+            seem_different: false,
+            going_back: None,
         }
     }
     /// About how many bytes its members take.

@@ -31,6 +31,22 @@ impl ConsumerGroup {
         let has_both = |member: &Member| member.regex.is_some() && !member.topics.is_empty();
         if are_same && !self.members.values().any(has_both) { Subscriptions::Alike } else { Subscriptions::Different }
     }
+    /// The same as Kafka knows it, which looks again only when a member changes.
+    pub(super) fn known_subscriptions(&self) -> Subscriptions {
+        if self.seem_different { Subscriptions::Different } else { self.subscriptions() }
+    }
+    /// Looks how the members are subscribed, after one has changed and before what nobody wants any more is forgotten: Kafka looks at this moment,
+    /// and takes an expression that only who went had for one of those that are there.
+    pub(super) fn note_subscriptions(&mut self) {
+        let mut matched: Vec<&StrBytes> = self.resolution.matches.values().flatten().collect();
+        matched.sort_unstable();
+        let first = self.members.values().next();
+        self.seem_different = if self.members.values().any(|member| member.regex.is_some()) {
+            !matched.is_sorted_by(|one, other| one < other)
+        } else {
+            matched.into_iter().any(|name| first.is_some_and(|member| !member.topics.contains(name)))
+        };
+    }
     /// The topics to which a member is subscribed, as far as they exist.
     pub(super) fn topics_of(&self, member: &Member, topics: &Topics) -> BTreeSet<Uuid> {
         self.names_of(member).iter().filter_map(|name| topics.find(name)).map(|topic| topic.id).collect()

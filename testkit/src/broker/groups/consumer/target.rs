@@ -3,7 +3,7 @@
 use super::assignor::{Assignor, Subscriber, Subscriptions, Targets};
 use super::member::{Assignment, Member};
 use super::reconcile::Goal;
-use super::{ConsumerGroup, Context};
+use super::{ConsumerGroup, Context, GoingBack};
 use millstream_protocol::messages::{StrBytes, Uuid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -21,6 +21,7 @@ impl ConsumerGroup {
     }
     /// Begins a new epoch because somebody went; not if only members of the classic protocol are left, whose next generation it would be.
     pub(super) fn bump_after_loss(&mut self, ctx: &Context<'_>) {
+        self.going_back = Some(GoingBack::Left);
         if !self.is_classic() || !ctx.settings.migration.allows_downgrade() {
             self.bump(ctx);
         }
