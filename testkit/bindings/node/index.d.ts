@@ -123,7 +123,7 @@ export class Cluster {
   clearFaults(): Promise<void>;
   assertFaultsUsed(): Promise<void>;
   setLink(broker: number, conditions: LinkConditions, of?: { clientId?: string }): Promise<LinkConditions>;
-  healLink(broker: number): Promise<void>;
+  healLink(broker: number, of?: { clientId?: string }): Promise<void>;
   resetConnections(broker: number): Promise<void>;
   link(broker: number, of?: { clientId?: string }): Promise<LinkConditions>;
   halfOpen(broker: number): Promise<void>;

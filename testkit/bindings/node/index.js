@@ -125,10 +125,18 @@ export class Cluster {
       method,
       body: body === undefined ? undefined : JSON.stringify(body),
       headers: { connection: "close" },
+    }).catch((error) => {
+      const why = error.cause?.message ?? error.message;
+      throw new Error(`${method} ${path}: the cluster at ${this.controlUrl} does not answer (${why}); ${this.#life()}`, { cause: error });
     });
     const text = await response.text();
     if (!response.ok) throw new ControlError(response.status, JSON.parse(text).error);
     return response.headers.get("content-type") === "application/json" ? JSON.parse(text) : text;
+  }
+
+  #life() {
+    const ended = this.#process.exitCode ?? this.#process.signalCode;
+    return ended === null ? "its process runs" : `its process has ended with ${ended}`;
   }
 
   /** What the control port takes and answers: its OpenAPI file. */
@@ -232,8 +240,12 @@ export class Cluster {
     const query = clientId === undefined ? "" : `?client_id=${part(clientId)}`;
     return this.ask("PUT", `/brokers/${broker}/link${query}`, conditions);
   }
-  healLink(broker) {
-    return this.ask("DELETE", `/brokers/${broker}/link`);
+  /** For all clients, or for that one alone. */
+  async healLink(broker, of = {}) {
+    refuseUnknown(of, ["clientId"], "healLink");
+    const { clientId } = of;
+    const query = clientId === undefined ? "" : `?client_id=${part(clientId)}`;
+    return this.ask("DELETE", `/brokers/${broker}/link${query}`);
   }
   resetConnections(broker) {
     return this.ask("POST", `/brokers/${broker}/link/reset`);

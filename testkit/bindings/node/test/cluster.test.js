@@ -95,6 +95,25 @@ test("options that nobody would read are refused with what there is", () =>
     await assert.rejects(cluster.setLink(1, {}, { client: "a" }), /`client`; it has clientId/);
   }));
 
+test("the link of one client is healed without those of the others", () =>
+  withCluster({}, async (cluster) => {
+    const latencies = async () =>
+      (await Promise.all(["a", "b"].map((clientId) => cluster.link(1, { clientId })))).map((link) => link.latency_ms);
+    await cluster.setLink(1, { latency_ms: 1 }, { clientId: "a" });
+    await cluster.setLink(1, { latency_ms: 2 }, { clientId: "b" });
+    await cluster.healLink(1, { clientId: "a" });
+    assert.deepEqual(await latencies(), [0, 2]);
+    await cluster.healLink(1);
+    assert.deepEqual(await latencies(), [0, 0]);
+  }));
+
+// It said "fetch failed".
+test("who asks a cluster that was closed reads that it has ended", async () => {
+  const cluster = await Cluster.start();
+  await cluster.close();
+  await assert.rejects(cluster.status(), /^Error: GET \/: the cluster at http.* does not answer \(.*\); its process has ended with 0$/);
+});
+
 test("time moves on and is told", () =>
   withCluster({}, async (cluster) => {
     const moved = (await cluster.advance(3_600_000)) - Date.now();

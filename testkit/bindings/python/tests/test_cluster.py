@@ -53,6 +53,25 @@ def test_options_come_from_the_marker(kafka_cluster: Cluster) -> None:
     assert kafka_cluster.topic("t").partitions[0].leader == 3
 
 
+def test_the_link_of_one_client_is_healed_without_those_of_the_others(kafka_cluster: Cluster) -> None:
+    def latencies() -> list[int]:
+        return [kafka_cluster.link(1, client_id=client)["latency_ms"] for client in ("a", "b")]
+
+    kafka_cluster.set_link(1, client_id="a", latency_ms=1)
+    kafka_cluster.set_link(1, client_id="b", latency_ms=2)
+    kafka_cluster.heal_link(1, client_id="a")
+    assert latencies() == [0, 2]
+    kafka_cluster.heal_link(1)
+    assert latencies() == [0, 0]
+
+
+def test_who_asks_a_cluster_that_was_closed_reads_that_it_has_ended() -> None:
+    with Cluster() as cluster:
+        pass
+    with pytest.raises(ConnectionError, match=r"GET /: <millstream_broker.Cluster at .*> does not answer .*; its process has ended with 0"):
+        cluster.status()
+
+
 @pytest.mark.kafka_cluster(topics="orders", config={"auto.create.topics.enable": False, "num.partitions": 4})
 def test_a_text_is_one_topic_and_booleans_are_kafkas(kafka_cluster: Cluster) -> None:
     assert [topic.name for topic in kafka_cluster.topics()] == ["orders"]

@@ -108,7 +108,13 @@ class Cluster:
                 is_json = response.headers.get_content_type() == "application/json"
         except urllib.error.HTTPError as error:
             raise ControlError(error.code, json.loads(error.read())["error"]) from None
+        except urllib.error.URLError as error:
+            raise ConnectionError(f"{method} {path}: {self!r} does not answer ({error.reason}); {self._life()}") from error
         return json.loads(text) if is_json else text
+
+    def _life(self) -> str:
+        code = self._process.poll()
+        return "its process runs" if code is None else f"its process has ended with {code}"
 
     def description(self) -> str:
         """What the control port takes and answers: its OpenAPI file."""
@@ -204,8 +210,10 @@ class Cluster:
         query = f"?client_id={_part(client_id)}" if client_id else ""
         self.ask("PUT", f"/brokers/{broker}/link{query}", conditions)
 
-    def heal_link(self, broker: int) -> None:
-        self.ask("DELETE", f"/brokers/{broker}/link")
+    def heal_link(self, broker: int, *, client_id: Optional[str] = None) -> None:
+        """For all clients, or for that one alone."""
+        query = f"?client_id={_part(client_id)}" if client_id else ""
+        self.ask("DELETE", f"/brokers/{broker}/link{query}")
 
     def reset_connections(self, broker: int) -> None:
         self.ask("POST", f"/brokers/{broker}/link/reset")
