@@ -393,10 +393,15 @@ function inTopic(place) {
 }
 const bytes = (base64) => (base64 === null ? null : Buffer.from(base64, "base64"));
 
+/** What is not there yet is none: topics appear by being used. */
+const noneIfMissing = (error) => {
+  if (error instanceof ControlError && error.status === 404) return [];
+  throw error;
+};
 async function waited(look, count, timeoutMs, what) {
   const until = Date.now() + timeoutMs;
   for (;;) {
-    const found = await look();
+    const found = await look().catch(noneIfMissing);
     if (found.length >= count) return found;
     if (Date.now() > until) throw new Error(`waited ${timeoutMs} ms for ${count} ${what}, there are ${found.length}`);
     await sleep(10);

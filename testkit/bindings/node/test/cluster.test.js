@@ -107,6 +107,12 @@ test("the link of one client is healed without those of the others", () =>
     assert.deepEqual(await latencies(), [0, 0]);
   }));
 
+// It was refused at once: what made the topic by using it had only just begun.
+test("who waits for records waits for their topic, too", () =>
+  withCluster({}, async (cluster) => {
+    await assert.rejects(cluster.waitForRecords("orders", 1, 50), /waited 50 ms for 1 records in orders, there are 0/);
+  }));
+
 // It said "fetch failed".
 test("who asks a cluster that was closed reads that it has ended", async () => {
   const cluster = await Cluster.start();

@@ -65,6 +65,12 @@ def test_the_link_of_one_client_is_healed_without_those_of_the_others(kafka_clus
     assert latencies() == [0, 0]
 
 
+def test_who_waits_for_records_waits_for_their_topic_too(kafka_cluster: Cluster) -> None:
+    """It was refused at once: what made the topic by using it had only just begun."""
+    with pytest.raises(TimeoutError, match="for 1 records in orders, there are 0"):
+        kafka_cluster.wait_for_records("orders", 1, timeout=0.05)
+
+
 def test_who_asks_a_cluster_that_was_closed_reads_that_it_has_ended() -> None:
     with Cluster() as cluster:
         pass

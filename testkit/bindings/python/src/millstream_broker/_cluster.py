@@ -358,11 +358,21 @@ class Cluster:
 
     def _wait(self, look: Callable[[], list[Found]], count: int, timeout: float, what: str) -> list[Found]:
         until = time.monotonic() + timeout
-        while len(found := look()) < count:
+        while len(found := _or_none(look)) < count:
             if time.monotonic() > until:
                 raise TimeoutError(f"waited {timeout} s for {count} {what}, there are {len(found)}: {found}")
             time.sleep(0.01)
         return found
+
+
+def _or_none(look: Callable[[], list[Found]]) -> list[Found]:
+    """What is not there yet is none: topics appear by being used."""
+    try:
+        return look()
+    except ControlError as error:
+        if error.status == 404:
+            return []
+        raise
 
 
 def _in_topic(partition: tuple[str, int]) -> dict[str, Any]:
