@@ -92,7 +92,7 @@ export class Cluster {
     const line = new Promise((resolve) => createInterface(child.stdout).once("line", resolve));
     const ready = await Promise.race([line, ended.then(() => undefined)]);
     try {
-      return new Cluster(child, ended, JSON.parse(ready));
+      return new Cluster(child, ended, JSON.parse(ready)).#forgettable();
     } catch {
       child.stdin.end();
       const code = await ended;
@@ -109,8 +109,19 @@ export class Cluster {
     this.listeners = ready.listeners;
   }
 
+  get #handles() {
+    const { stdin, stdout, stderr } = this.#process;
+    return [this.#process, stdin, stdout, stderr];
+  }
+  /** A test that failed before its `close` would wait for a broker that waits for it. */
+  #forgettable() {
+    for (const handle of this.#handles) handle.unref();
+    return this;
+  }
+
   /** Ends it; doing so twice is no mistake. */
   async close() {
+    for (const handle of this.#handles) handle.ref();
     this.#process.stdin.end();
     await this.#ended;
   }

@@ -113,6 +113,17 @@ test("who waits for records waits for their topic, too", () =>
     await assert.rejects(cluster.waitForRecords("orders", 1, 50), /waited 50 ms for 1 records in orders, there are 0/);
   }));
 
+// `node --test` never ended when a test failed before its `close`.
+test("a program that did not close its cluster ends all the same, and the cluster with it", async () => {
+  const index = JSON.stringify(new URL("../index.js", import.meta.url));
+  const program = `import { Cluster } from ${index}; const cluster = await Cluster.start(); await cluster.brokers(); console.log(cluster.controlUrl);`;
+  const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8", timeout: 20_000 });
+  assert.equal(status, 0);
+  const isThere = () => fetch(stdout.trim()).then(() => true, () => false);
+  for (let tries = 0; (await isThere()) && tries < 500; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(await isThere(), false);
+});
+
 // It said "fetch failed".
 test("who asks a cluster that was closed reads that it has ended", async () => {
   const cluster = await Cluster.start();
