@@ -12,11 +12,11 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::new(Method::GET, "/", look),
         Route::new(Method::POST, "/reset", reset),
-        Route::new(Method::POST, "/time/advance", advance),
+        Route::new(Method::POST, "/time/advance", advance).reading(),
         Route::new(Method::POST, "/markers/hold", hold_markers),
         Route::new(Method::POST, "/markers/release", release_markers),
         Route::new(Method::POST, "/retention", apply_retention),
-        Route::new(Method::PUT, "/apis/{api}", set_versions),
+        Route::new(Method::PUT, "/apis/{api}", set_versions).reading(),
         Route::new(Method::GET, "/openapi.yaml", describe),
     ]
 }

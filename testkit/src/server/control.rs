@@ -129,7 +129,7 @@ fn dispatch(
     body: &[u8],
 ) -> Result<Answer, Refusal> {
     let (route, places) = find(&ROUTES, method, path)?;
-    (route.serve)(&Asked { cluster, places, query: route.query(text)?, body })
+    (route.serve)(&Asked { cluster, places, query: route.query(text)?, body: route.body(body)? })
 }
 fn response(result: Result<Answer, Refusal>) -> Response<Full<Bytes>> {
     let mut allow = None;

@@ -13,12 +13,12 @@ const OF_CLIENT: &[&str] = &["client_id"];
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::new(Method::GET, "/faults", list),
-        Route::new(Method::POST, "/faults", add),
+        Route::new(Method::POST, "/faults", add).reading(),
         Route::new(Method::DELETE, "/faults", clear),
         Route::new(Method::GET, "/faults/{id}", look),
         Route::new(Method::DELETE, "/faults/{id}", remove),
         Route::new(Method::GET, "/brokers/{id}/link", look_at_link).with(OF_CLIENT),
-        Route::new(Method::PUT, "/brokers/{id}/link", set_link).with(OF_CLIENT),
+        Route::new(Method::PUT, "/brokers/{id}/link", set_link).reading().with(OF_CLIENT),
         Route::new(Method::DELETE, "/brokers/{id}/link", heal_link).with(OF_CLIENT),
         Route::new(Method::POST, "/brokers/{id}/link/reset", reset_link),
         Route::new(Method::POST, "/brokers/{id}/link/half-open", half_open_link),

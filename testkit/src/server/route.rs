@@ -46,11 +46,23 @@ pub(super) struct Route {
     pub(super) path: &'static str,
     /// The parameters that its query may have.
     parameters: &'static [&'static str],
+    takes_body: TakesBody,
     pub(super) serve: Serve,
+}
+/// Whether a route reads a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TakesBody {
+    Yes,
+    No,
 }
 impl Route {
     pub(super) const fn new(method: Method, path: &'static str, serve: Serve) -> Self {
-        Self { method, path, parameters: &[], serve }
+        Self { method, path, parameters: &[], takes_body: TakesBody::No, serve }
+    }
+    /// Reads a body.
+    pub(super) const fn reading(mut self) -> Self {
+        self.takes_body = TakesBody::Yes;
+        self
     }
     /// Takes these parameters in its query.
     pub(super) const fn with(mut self, parameters: &'static [&'static str]) -> Self {
@@ -70,6 +82,14 @@ impl Route {
             query.insert(name, value);
         }
         Ok(query)
+    }
+    /// A body that it reads, or none: what nobody reads its sender takes for done. `{}`, which some programs always send, says nothing.
+    pub(super) fn body<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
+        let says_nothing = matches!(bytes.trim_ascii(), b"" | b"{}");
+        if self.takes_body == TakesBody::Yes || says_nothing {
+            return Ok(bytes);
+        }
+        Err(Refusal::bad(format!("{} {} takes no body; send it without", self.method, self.path)))
     }
     fn unknown(&self, name: &str) -> Refusal {
         let known = match self.parameters {
@@ -171,5 +191,17 @@ mod tests {
         let route = route.with(&["api", "node"]);
         assert_eq!(reason(&route, "apii=1"), "GET /requests takes no `apii` in its query; it takes api, node");
         assert_eq!(reason(&route, "node=1&node=2"), "the query has node twice: say it once");
+    }
+
+    /// `POST /markers/hold` with a transactional id held the markers of all, and said that it was done.
+    #[test]
+    fn what_a_body_says_is_not_passed_over() {
+        let route = Route::new(Method::POST, "/markers/hold", |_| Ok(Answer::Nothing));
+        let refused = route.body(br#"{"transactional_id": "t"}"#).map_err(|refusal| refusal.reason);
+        assert_eq!(refused, Err("POST /markers/hold takes no body; send it without".to_owned()));
+        for nothing in ["", "{}", " {}\n"] {
+            assert!(route.body(nothing.as_bytes()).is_ok(), "{nothing:?}");
+        }
+        assert!(route.reading().body(b"{\"a\": 1}").is_ok(), "it reads it");
     }
 }

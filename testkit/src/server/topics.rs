@@ -18,11 +18,11 @@ const RECORDS: usize = 1_000;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::new(Method::GET, "/topics", list),
-        Route::new(Method::POST, "/topics", create),
+        Route::new(Method::POST, "/topics", create).reading(),
         Route::new(Method::GET, "/topics/{name}", look),
         Route::new(Method::DELETE, "/topics/{name}", delete),
         Route::new(Method::POST, "/topics/{name}/recreate", recreate),
-        Route::new(Method::POST, "/topics/{name}/corrupt", corrupt),
+        Route::new(Method::POST, "/topics/{name}/corrupt", corrupt).reading(),
         Route::new(Method::POST, "/topics/{name}/compact", compact),
         Route::new(Method::GET, "/topics/{name}/records", records).with(&["partition", "from_offset", "limit"]),
     ]
