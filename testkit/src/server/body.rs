@@ -33,14 +33,24 @@ pub(super) fn read<B: Body>(bytes: &[u8]) -> Result<B, Refusal> {
         wrong(format!("{field}{}", in_words(&reason)))
     })
 }
-/// The field without which something else would be wrong, or nothing.
+/// The field without which something else would be wrong, or nothing: what is missing is in no field that is there.
 fn culprit<'v, B: Body>(value: &'v Value, reason: &str) -> Option<&'v str> {
+    if is_missing::<B>(value, reason) {
+        return None;
+    }
     let is_it = |field: &&String| {
         let mut without = value.clone();
         without.as_object_mut().and_then(|fields| fields.remove(*field));
         B::deserialize(&without).map_or_else(|error| error.to_string() != reason, |_| true)
     };
     value.as_object()?.keys().find(is_it).map(String::as_str)
+}
+
+/// Whether the reason is a field that the example has, and the body has not.
+fn is_missing<B: Body>(value: &Value, reason: &str) -> bool {
+    let example: Value = serde_json::from_str(B::EXAMPLE).unwrap_or_default();
+    let named = reason.strip_prefix("missing field `").and_then(|name| name.strip_suffix('`'));
+    named.is_some_and(|name| example.get(name).is_some() && value.get(name).is_none())
 }
 
 impl Body for FaultPlan {
@@ -105,6 +115,11 @@ mod tests {
         assert!(unknown.starts_with("the body cannot be read: `partition`: unknown field"), "{unknown}");
         let missing = refused::<NewTopic>("{}");
         assert!(missing.starts_with("the body cannot be read: missing field `name`; as in {"), "{missing}");
+        // It named `topic`, which is right.
+        let missing = refused::<NewTerm>(r#"{"topic": "orders"}"#);
+        assert!(missing.starts_with("the body cannot be read: missing field `partition`; as in {"), "{missing}");
+        let inside = refused::<FaultPlan>(r#"{"api": "Fetch", "partition": {"topic": "orders"}, "steps": []}"#);
+        assert!(inside.starts_with("the body cannot be read: `partition`: missing field `partition`"), "{inside}");
         let nested = refused::<FaultPlan>(r#"{"api": "Fetch", "steps": [{"do": "vanish"}]}"#);
         assert!(nested.starts_with("the body cannot be read: `steps`: "), "{nested}");
         assert!(refused::<NewTopic>("").contains("it is empty"), "it has no field");
