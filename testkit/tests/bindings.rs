@@ -11,6 +11,8 @@ fn run(program: &str, folder: &str, arguments: &[&str]) {
         .current_dir(&folder)
         .env("MILLSTREAM_BROKER", env!("CARGO_BIN_EXE_millstream-broker"))
         .env("PYTHONPATH", folder.join("src"))
+        // `pip install` leaves what it built in the folder, and pytest would load the fixtures from there a second time.
+        .env("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .expect("the program is installed");
