@@ -114,6 +114,18 @@ impl Settings {
             given: BTreeMap::new(),
         }
     }
+    /// What an option is while nobody sets it, where that is not Kafka's default.
+    pub(crate) fn own_default(&self, key: &str) -> Option<String> {
+        if self.given.contains_key(key) {
+            return None;
+        }
+        match key {
+            "default.replication.factor" => Some(self.default_replication_factor.to_string()),
+            "group.initial.rebalance.delay.ms" => Some(self.group_initial_rebalance_delay_ms.to_string()),
+            "group.min.session.timeout.ms" => Some(self.group_min_session_timeout_ms.to_string()),
+            _ => self.consumer_groups.short_wait(key).map(|wait| wait.to_string()),
+        }
+    }
     /// The listeners' protocols.
     pub(crate) fn protocols(&self) -> impl Iterator<Item = SecurityProtocol> {
         self.listeners.iter().map(|(_, protocol)| *protocol)

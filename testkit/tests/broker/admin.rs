@@ -320,6 +320,30 @@ async fn an_option_of_a_broker_goes_before_that_of_all_and_the_default() {
     assert_eq!(admin.option(BROKER, &node, "log.retention.hours").0, "168");
 }
 
+/// It told Kafka's: three seconds for a group's first members, where it waits ten milliseconds, and one replica, where a topic has three.
+#[tokio::test]
+async fn what_a_broker_tells_of_an_option_that_nobody_set_is_in_force() {
+    let cluster = TestCluster::builder().brokers(3).start().await;
+    let mut admin = Admin::of(&cluster);
+    for (option, value) in [
+        ("default.replication.factor", "3"),
+        ("group.initial.rebalance.delay.ms", "10"),
+        ("group.min.session.timeout.ms", "1"),
+        ("group.consumer.min.session.timeout.ms", "1"),
+        ("group.consumer.heartbeat.interval.ms", "500"),
+        ("group.consumer.min.heartbeat.interval.ms", "1"),
+        ("group.consumer.assignment.interval.ms", "0"),
+    ] {
+        assert_eq!(admin.option(BROKER, "1", option), (value.into(), 5, vec![format!("{option}={value}@5")]));
+    }
+    let cluster = TestCluster::builder().config("group.initial.rebalance.delay.ms", "0").start().await;
+    let mut admin = Admin::of(&cluster);
+    let option = "group.initial.rebalance.delay.ms";
+    let told = vec![format!("{option}=0@4"), format!("{option}=3000@5")];
+    assert_eq!(admin.option(BROKER, "1", option), ("0".into(), 4, told));
+    assert_eq!(admin.option(BROKER, "1", "default.replication.factor").0, "1");
+}
+
 #[tokio::test]
 async fn a_broker_tells_its_id_and_where_it_is_reached() {
     let builder =

@@ -75,6 +75,16 @@ impl ConsumerSettings {
         };
         Some(value.parse().map(|parsed| *number = parsed).map_err(|_| cannot_be(key, value)))
     }
+    /// An option whose default is shorter here than Kafka's.
+    pub(crate) fn short_wait(&self, key: &str) -> Option<u64> {
+        match key {
+            "group.consumer.min.session.timeout.ms" => Some(self.session_timeout_range.0),
+            "group.consumer.heartbeat.interval.ms" => Some(self.heartbeat_interval_ms),
+            "group.consumer.min.heartbeat.interval.ms" => Some(self.heartbeat_interval_range.0),
+            "group.consumer.assignment.interval.ms" => Some(self.assignment_interval_ms),
+            _ => None,
+        }
+    }
     /// Says which options cannot go together.
     pub(crate) fn check(&self) -> Result<(), String> {
         for (what, value, (least, most)) in [

@@ -228,6 +228,10 @@ fn told_of(broker: &Broker, node: NodeId, name: &str) -> Option<String> {
         _ => None,
     }
 }
+/// What an option of the brokers is while nobody sets it.
+fn default_of(broker: &Broker, name: &str) -> Option<String> {
+    broker.settings.own_default(name).or_else(|| options::broker_default(name).map(str::to_owned))
+}
 /// An option that a broker has because it is set.
 fn set_row(name: &str, sources: Vec<(String, String, i8)>, otherwise: (Option<String>, i8)) -> Row {
     let option = options::broker(name);
@@ -255,7 +259,7 @@ fn broker_row(broker: &Broker, node: NodeId, option: &ConfigOption) -> Row {
     let names = || std::iter::once(option.name).chain(option.fallbacks.iter().copied());
     let sources = names().flat_map(|name| {
         let from = |value: Option<&String>, source| value.map(|value| (name.to_owned(), value.clone(), source));
-        let default = options::broker_default(name).map(|value| (name.to_owned(), value.to_owned(), FROM_DEFAULT));
+        let default = default_of(broker, name).map(|value| (name.to_owned(), value, FROM_DEFAULT));
         let set = [
             from(own.and_then(|own| own.get(name)), FROM_BROKER),
             from(broker.configs.cluster.get(name), FROM_CLUSTER),
@@ -277,7 +281,7 @@ fn group_row(broker: &Broker, group: &str, option: &ConfigOption) -> Row {
     let own = own.map(|value| (option.name.to_owned(), value.clone(), FROM_GROUP));
     let inherited = option.fallbacks.iter().flat_map(|name| {
         let given = broker.settings.given.get(*name).map(|value| ((*name).to_owned(), value.clone(), FROM_FILE));
-        let default = options::broker_default(name).map(|value| ((*name).to_owned(), value.to_owned(), FROM_DEFAULT));
+        let default = default_of(broker, name).map(|value| ((*name).to_owned(), value, FROM_DEFAULT));
         given.into_iter().chain(default)
     });
     let default = option.default.map(|value| (option.name.to_owned(), value.to_owned(), FROM_DEFAULT));

@@ -105,7 +105,9 @@ It starts in milliseconds and keeps everything in memory. When it is ready, one 
 with the addresses for clients, that of the control port if there is one, and those of each listener after the first. Before that \
 line nothing can connect; if it cannot start, there is no line but a reason on standard error.
 
-Options are Kafka's, with Kafka's defaults: topics appear by being used, unless told not to with --set auto.create.topics.enable=false.
+Options are Kafka's, with Kafka's defaults: topics appear by being used, unless told not to with --set auto.create.topics.enable=false. \
+But groups do not wait long (group.initial.rebalance.delay.ms=10), and topics have three replicas where there are three brokers \
+(default.replication.factor); DescribeConfigs tells all that is in force.
 
 With --control-port, the cluster can be made to fail in the ways that a real one fails, and tells what it was asked: by HTTP and \
 JSON, as GET /openapi.yaml of that port says.";
