@@ -92,13 +92,11 @@ paused_at! {
 #[tokio::test]
 async fn restore_ends_the_transaction_of_a_paused_owner() {
     let mut cases = JoinSet::new();
-    for point in [STEP_2, STEP_3] {
+    for point in [LATE_STEP_2, LATE_STEP_3] {
         cases.spawn(async move {
             let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
             let mut scene = Scene::new(kafka, LOGGED[0], &format!("open transaction at {}", point.name)).await;
             scene.set("transaction.timeout.ms=600000");
-            // One lane: a second one, in the middle of its first commit, would leave offsets that B waits for as long as that.
-            scene.set("num.stream.threads=1");
             let folders = [Scene::folder(), Scene::folder(), Scene::folder()];
             scene.feed_only(KEYS_OF_ONE_PARTITION);
             let (a, _) = pause(&mut scene, point, &folders).await;
