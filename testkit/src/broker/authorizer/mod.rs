@@ -47,20 +47,25 @@ impl Authorizer {
     pub(crate) fn len(&self) -> usize {
         self.acls.len()
     }
-    /// How many rules are looked at to find those that a filter matches.
-    pub(crate) fn steps(&self, filter: &Filter) -> usize {
-        let is_definite = ResourceType::from_id(filter.resource_type).is_some()
-            && PatternType::from_id(filter.pattern_type).is_some()
-            && filter.name.is_some();
-        if is_definite { 1 } else { self.acls.len() }
-    }
     /// Those that a filter matches.
     pub(crate) fn find(&self, filter: &Filter) -> Vec<Acl> {
-        let definite = (ResourceType::from_id(filter.resource_type), PatternType::from_id(filter.pattern_type));
-        let (Some(resource_type), Some(pattern_type), Some(name)) = (definite.0, definite.1, &filter.name) else {
-            return self.acls.iter().filter(|acl| filter.matches(acl)).cloned().collect();
+        self.find_counted(filter).0
+    }
+    /// The same, and how many were held against the filter: those of one name may be thousands, of as many principals.
+    pub(crate) fn find_counted(&self, filter: &Filter) -> (Vec<Acl>, usize) {
+        let mut held = 0;
+        let matches = |acl: &&Acl| {
+            held += 1;
+            filter.matches(acl)
         };
-        self.named(resource_type, pattern_type, name).filter(|acl| filter.matches(acl)).cloned().collect()
+        let definite = (ResourceType::from_id(filter.resource_type), PatternType::from_id(filter.pattern_type));
+        let found = match (definite.0, definite.1, &filter.name) {
+            (Some(resource_type), Some(pattern_type), Some(name)) => {
+                self.named(resource_type, pattern_type, name).filter(matches).cloned().collect()
+            }
+            _ => self.acls.iter().filter(matches).cloned().collect(),
+        };
+        (found, held)
     }
     /// Those whose pattern is just this.
     fn named(&self, resource_type: ResourceType, pattern_type: PatternType, name: &str) -> impl Iterator<Item = &Acl> {

@@ -7,14 +7,14 @@ use super::create_acls::{NO_AUTHORIZER, unreadable};
 use super::told::MOST_REPEATS;
 use crate::broker::Broker;
 use crate::broker::authorizer::catalog::{ANY, MATCH};
-use crate::broker::authorizer::{Acl, Filter, Operation, PatternType, Permission, ResourceType};
+use crate::broker::authorizer::{Acl, Authorizer, Filter, Operation, PatternType, Permission, ResourceType};
 use crate::broker::call::{Answer, Call};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::delete_acls_request::DeleteAclsFilter;
 use millstream_protocol::messages::delete_acls_response::{DeleteAclsFilterResult, DeleteAclsMatchingAcl};
 use millstream_protocol::messages::{DeleteAclsRequest, DeleteAclsResponse, StrBytes};
 
-/// How often a rule may be held against a filter in one request: all of ten thousand rules against each of thousands.
+/// How often a rule may be held against a filter in one request: each of ten thousand rules against five thousand filters.
 const MOST_STEPS: usize = 50_000_000;
 
 pub(super) struct DeleteAcls;
@@ -30,20 +30,9 @@ impl Handler for DeleteAcls {
             let refused = filters.iter().map(|_| failed(ErrorCode::SECURITY_DISABLED, NO_AUTHORIZER)).collect();
             return Answer::Reply(DeleteAclsResponse::default().with_filter_results(refused));
         }
-        if filters.iter().map(|filter| broker.authorizer.steps(filter)).fold(0, usize::saturating_add) > MOST_STEPS {
+        let Some(found) = find_all(&broker.authorizer, &filters, MOST_STEPS) else {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
-        }
-        // What several filters match is told by each of them.
-        let mut room = broker.authorizer.len() * MOST_REPEATS;
-        let mut found: Vec<Result<Vec<Acl>, _>> = Vec::with_capacity(filters.len());
-        for filter in &filters {
-            let matching = check(filter).map(|()| broker.authorizer.find(filter));
-            let Some(left) = room.checked_sub(matching.as_ref().map_or(0, Vec::len)) else {
-                return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));
-            };
-            room = left;
-            found.push(matching);
-        }
+        };
         found.iter().flatten().for_each(|acls| broker.authorizer.remove(acls));
         let results = found.into_iter().map(|found| match found {
             Ok(acls) => {
@@ -60,6 +49,23 @@ impl Handler for DeleteAcls {
     }
 }
 
+/// What a filter matches, or why it is none.
+type Found = Result<Vec<Acl>, &'static str>;
+
+/// What each filter matches; none when that would take too many steps or be told too often, as what several match is told by each of them.
+fn find_all(authorizer: &Authorizer, filters: &[Filter], most_steps: usize) -> Option<Vec<Found>> {
+    let (mut steps, mut room) = (most_steps, authorizer.len() * MOST_REPEATS);
+    let find = |filter| {
+        if let Err(reason) = check(filter) {
+            return Some(Err(reason));
+        }
+        let (found, held) = authorizer.find_counted(filter);
+        steps = steps.checked_sub(held)?;
+        room = room.checked_sub(found.len())?;
+        Some(Ok(found))
+    };
+    filters.iter().map(find).collect()
+}
 fn read(filter: &DeleteAclsFilter) -> Filter {
     Filter {
         resource_type: filter.resource_type_filter,
@@ -98,4 +104,37 @@ fn describe(acl: Acl) -> DeleteAclsMatchingAcl {
         .with_host(acl.host)
         .with_operation(acl.operation.id())
         .with_permission_type(acl.permission.id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A filter that names one pattern counted as one step, however many principals have a rule of that pattern.
+    #[test]
+    fn each_rule_that_is_held_against_a_filter_is_a_step() {
+        let mut authorizer = Authorizer::default();
+        for number in 0..10 {
+            authorizer.add(Acl {
+                resource_type: ResourceType::Topic,
+                pattern_type: PatternType::Literal,
+                name: StrBytes::from_static_str("t"),
+                principal: StrBytes::from_string(format!("User:{number}")),
+                host: StrBytes::from_static_str("*"),
+                operation: Operation::Read,
+                permission: Permission::Allow,
+            });
+        }
+        let nobodys = |pattern_type| {
+            let filter = DeleteAclsFilter::default().with_resource_type_filter(ResourceType::Topic.id());
+            let filter = filter.with_operation(ANY).with_permission_type(ANY).with_host_filter(None);
+            let filter = filter.with_resource_name_filter(Some(StrBytes::from_static_str("t")));
+            read(&filter.with_pattern_type_filter(pattern_type).with_principal_filter(Some(StrBytes::new())))
+        };
+        for pattern_type in [PatternType::Literal.id(), ANY] {
+            let filters = vec![nobodys(pattern_type); 3];
+            assert_eq!(find_all(&authorizer, &filters, 30), Some(vec![Ok(vec![]); 3]));
+            assert_eq!(find_all(&authorizer, &filters, 29), None, "pattern type {pattern_type}");
+        }
+    }
 }
