@@ -7,12 +7,6 @@ use millstream_protocol::messages::StrBytes;
 /// Stands for every name, principal or host.
 pub(crate) const WILDCARD: &str = "*";
 
-/// Whatever a name begins with, up to all of it.
-pub(super) fn beginnings(name: &str) -> impl Iterator<Item = &str> {
-    let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-    ends.filter_map(|end| name.get(..end))
-}
-
 /// A rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Acl {

@@ -1,10 +1,11 @@
 //! How rules decide: super users may do all; a denial counts more than a permission; without any rule about a thing,
 //! `allow.everyone.if.no.acl.found` decides.
 
-use super::acl::{Acl, WILDCARD, beginnings};
+use super::acl::{Acl, WILDCARD};
 use super::{Authorizer, Operation, PatternType, Permission, ResourceType};
 use crate::broker::security::settings::SecuritySettings;
 use std::collections::BTreeSet;
+use std::ops::Bound::{Included, Unbounded};
 
 /// The name that Kafka asks about when any would do.
 const ANYTHING: &str = "hardcode";
@@ -79,21 +80,36 @@ fn is_everything(acl: &Acl) -> bool {
 /// The names of denials, by their patterns.
 struct Denied<'a> {
     literal: BTreeSet<&'a str>,
+    /// None of them begins with another, so that only the last one up to a name can be its beginning.
     prefixed: BTreeSet<&'a str>,
 }
 impl<'a> Denied<'a> {
     fn of(acls: &[&'a Acl]) -> Self {
         let of = |pattern_type| {
             let meant = acls.iter().filter(move |acl| acl.pattern_type == pattern_type);
-            meant.map(|acl| acl.name.as_str()).collect()
+            meant.map(|acl| acl.name.as_str()).collect::<BTreeSet<_>>()
         };
-        Self { literal: of(PatternType::Literal), prefixed: of(PatternType::Prefixed) }
+        Self { literal: of(PatternType::Literal), prefixed: shortest(of(PatternType::Prefixed)) }
     }
     /// Whether they leave nothing of a permission.
     fn dominate(&self, allowed: &Acl) -> bool {
         let is_literal = allowed.pattern_type == PatternType::Literal && self.literal.contains(allowed.name.as_str());
-        is_literal || !is_everything(allowed) && beginnings(&allowed.name).any(|begin| self.prefixed.contains(begin))
+        is_literal || !is_everything(allowed) && self.begins(&allowed.name)
     }
+    fn begins(&self, name: &str) -> bool {
+        let last = self.prefixed.range::<str, _>((Unbounded, Included(name))).next_back();
+        last.is_some_and(|prefix| name.starts_with(prefix))
+    }
+}
+/// Without those that begin with another of them: in order, they come just behind it.
+fn shortest(prefixes: BTreeSet<&str>) -> BTreeSet<&str> {
+    let mut kept = BTreeSet::new();
+    for prefix in prefixes {
+        if kept.last().is_none_or(|shorter| !prefix.starts_with(shorter)) {
+            kept.insert(prefix);
+        }
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -177,6 +193,10 @@ mod tests {
             (vec![allow(Prefixed, "ab"), deny(Prefixed, "a")], false),
             (vec![allow(Prefixed, "a"), deny(Prefixed, "ab")], true),
             (vec![allow(Literal, "*"), deny(Literal, "a")], true),
+            // Between a name and its beginning there may be others in order.
+            (vec![allow(Literal, "abz"), deny(Prefixed, "ab"), deny(Prefixed, "abc"), deny(Prefixed, "abcd")], false),
+            (vec![allow(Literal, "ac"), deny(Prefixed, "ab"), deny(Prefixed, "abc"), deny(Prefixed, "b")], true),
+            (vec![allow(Literal, "é"), deny(Prefixed, "")], false),
         ] {
             let found = authorizer(&rules).may_somewhere(&settings, ALICE, Write, ResourceType::Topic);
             assert_eq!(found, expected, "{rules:?}");
