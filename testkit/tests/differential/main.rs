@@ -92,6 +92,9 @@ const NEAREST: (&str, &str) = ("replica.selector.class", "org.apache.kafka.commo
 
 /// Who was killed begins with the high watermark that it saved last, and has no other while nobody leads.
 const SAVED_SOON: &str = "replica.high.watermark.checkpoint.interval.ms=50";
+/// A follower hears of a high watermark with the answer to a fetch that waits for records (KAFKA-9952). One that leads before then has a lower
+/// one, and keeps it for as long as too few are in sync. Embedded followers hear of it at once.
+const HEARD_SOON: &str = "replica.fetch.wait.max.ms=50";
 
 /// A real Kafka that the launcher is told these options of.
 fn start_kafka(options: &[String]) -> RealKafka {
@@ -160,10 +163,10 @@ fn seeds(otherwise: &[u64]) -> Vec<u64> {
 fn three_nodes_answer_as_three_of_kafka_do() {
     let seed = number("MILLSTREAM_SEED").unwrap_or(NODES_SEED);
     let (key, selector) = NEAREST;
-    let kafka = start_kafka(
-        &["--brokers", "3", "--set", "broker.rack={node}", "--set", &format!("{key}={selector}"), "--set", SAVED_SOON]
-            .map(str::to_owned),
-    );
+    let nearest = format!("{key}={selector}");
+    let settings = ["broker.rack={node}", nearest.as_str(), SAVED_SOON, HEARD_SOON];
+    let options = ["--brokers", "3"].into_iter().chain(settings.into_iter().flat_map(|setting| ["--set", setting]));
+    let kafka = start_kafka(&options.map(str::to_owned).collect::<Vec<_>>());
     let builder = builder()
         .brokers(3)
         .racks(["1", "2", "3"])

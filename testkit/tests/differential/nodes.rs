@@ -27,6 +27,7 @@ use millstream_protocol::messages::{
 use millstream_protocol::record::{BatchBuilder, Stamp};
 use millstream_protocol::{ApiKey, Compressor, Headers, Timestamp};
 use std::process::Command;
+use std::time::Duration;
 
 /// One random exchange with one of the nodes.
 pub(crate) type Step = fn(&mut Pair, &mut Chance);
@@ -50,6 +51,8 @@ const GROUPS: &[&str] = &["g1", "g2", "g3", "g4", "g5"];
 const IDS: &[&str] = &["tx-1", "tx-2", "tx-3", "tx-4"];
 /// After so many differences a run is given up.
 const MOST_DIFFERENCES: usize = 12;
+/// Within this time the nodes of a real Kafka have heard of the last high watermark and saved it, as they are set.
+const HEARD: Duration = Duration::from_millis(200);
 
 const STEPS: &[Step] = &[
     metadata,
@@ -119,11 +122,13 @@ fn go(pair: &mut Pair, chance: &mut Chance, count: usize, steps: &[&[Step]]) {
     }
 }
 fn kill(pair: &mut Pair, kafka: &RealKafka, node: i32) {
+    std::thread::sleep(HEARD);
     tell(kafka, "kill", node);
     pair.cluster.crash(node);
     lose(pair, node);
 }
 fn stop(pair: &mut Pair, kafka: &RealKafka, node: i32) {
+    std::thread::sleep(HEARD);
     tell(kafka, "stop", node);
     pair.cluster.stop(node);
     lose(pair, node);
