@@ -49,7 +49,8 @@ struct Held {
     limit: usize,
     /// What batches count, by their first offsets.
     batches: BTreeMap<TopicPartition, BTreeMap<i64, usize>>,
-    /// Since when a partition is read from another place, or not at all: what was asked for before is dropped.
+    /// Since when a partition is read from another place, or not at all: what was asked for before is dropped. What was asked for in this very
+    /// instant may be of before, too: frames and events of one instant have no order among them, and only what is sure counts.
     moved: BTreeMap<TopicPartition, Duration>,
 }
 
@@ -154,7 +155,7 @@ impl Held {
     fn take(&mut self, asked: Duration, partition: &TopicPartition, data: PartitionData, first: &mut Option<usize>) {
         let Some(records) = data.records.into_bytes() else { return };
         let aborted = data.aborted_transactions.unwrap_or_default();
-        let is_dropped = self.moved.get(partition).is_some_and(|moved| asked < *moved);
+        let is_dropped = self.moved.get(partition).is_some_and(|moved| asked <= *moved);
         for (header, batch) in headers(&records).filter_map(Result::ok) {
             let counts = batch.len().min(first.take().unwrap_or(usize::MAX));
             if is_visible(&header, &aborted) && !is_dropped {

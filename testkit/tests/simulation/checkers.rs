@@ -401,18 +401,27 @@ fn k16_a_first_batch_counts_as_what_was_asked_for() {
     holding(299, &[(1, 0, 169), (3, 1, 131)]).has(Checker::K16, "memory");
 }
 
+/// A consumer that seeks in second 1, gets what it may hold, and then the answer to what it asked for in this second.
+fn seeking(asked_at: u64) -> Told {
+    let [mut request, mut answer] = fetched(5, 0, 200);
+    request.at = Duration::from_secs(asked_at);
+    (request.connection, answer.connection) = (2, 2);
+    let [other, other_answer] = fetched(3, 1, 200);
+    let told = Told::default().then(READER, Event::FetchLimit { process: WRITER.into(), bytes: 200 });
+    told.then(READER, Event::Sought { partition: place() }).frames(vec![request, other, other_answer, answer])
+}
+
 #[test]
 fn k16_what_was_asked_for_before_a_seek_is_not_held() {
-    let late = |asked_at: u64| {
-        let [mut request, mut answer] = fetched(5, 0, 200);
-        request.at = Duration::from_secs(asked_at);
-        (request.connection, answer.connection) = (2, 2);
-        let [other, other_answer] = fetched(3, 1, 200);
-        let told = Told::default().then(READER, Event::FetchLimit { process: WRITER.into(), bytes: 200 });
-        told.then(READER, Event::Sought { partition: place() }).frames(vec![request, other, other_answer, answer])
-    };
-    late(0).passes();
-    late(2).has(Checker::K16, "memory");
+    seeking(0).passes();
+    seeking(2).has(Checker::K16, "memory");
+}
+
+/// A reader got an answer, asked for what follows, and found in the same instant of virtual time that a batch of the answer was corrupt: the
+/// partition stood elsewhere before the second answer came, which was dropped, and yet counted as held until the next seek.
+#[test]
+fn k16_what_was_asked_for_in_the_instant_of_a_seek_may_be_of_before_it() {
+    seeking(1).passes();
 }
 
 #[test]
