@@ -118,18 +118,44 @@ fn matching(expression: &str, names: &[&StrBytes]) -> BTreeSet<StrBytes> {
 }
 /// Reads an expression that has to match from a name's beginning to its end.
 fn compile(expression: &str) -> Result<Regex, Refusal> {
-    let refused = |reason: String| {
+    let compiled = build(expression).and_then(|_| build(&format!("^(?:{expression})$")));
+    compiled.map_err(|reason| {
         let shown: String = expression.chars().take(MOST_SHOWN).collect();
         let sentence = format!("SubscribedTopicRegex `{shown}` is not a valid regular expression: {reason}.");
         (ErrorCode::INVALID_REGULAR_EXPRESSION, sentence)
-    };
-    let compiled = build(expression).and_then(|_| build(&format!("^(?:{expression})$")));
-    compiled.map_err(|error| refused(reason(&error)))
+    })
 }
 /// Names of topics are ASCII, and so are the classes of Kafka's library. What speaks of other characters is read with all of Unicode.
-fn build(expression: &str) -> Result<Regex, regex::Error> {
+fn build(expression: &str) -> Result<Regex, String> {
     let of = |has_unicode| RegexBuilder::new(expression).unicode(has_unicode).size_limit(MOST_COMPILED).build();
-    of(false).or_else(|error| if matches!(error, regex::Error::CompiledTooBig(_)) { Err(error) } else { of(true) })
+    let built = if turns_unicode_on(expression) { None } else { Some(of(false)) };
+    let built = match built.filter(|built| !built.as_ref().is_err_and(speaks_of_unicode)) {
+        Some(built) => built,
+        None => check_cost_of_unicode(expression).map(|()| of(true))?,
+    };
+    built.map_err(|error| reason(&error))
+}
+/// Whether it may have the flag for all of Unicode, which Kafka's library does not know.
+fn turns_unicode_on(expression: &str) -> bool {
+    let flags = |text: &str| text.split([':', ')']).next().unwrap_or_default().to_owned();
+    let is_flags = |text: &str| text.chars().all(|each| each.is_ascii_alphabetic() || each == '-');
+    expression.split('?').skip(1).map(flags).any(|flags| is_flags(&flags) && flags.contains('u'))
+}
+fn speaks_of_unicode(error: &regex::Error) -> bool {
+    matches!(error, regex::Error::Syntax(reason) if reason.contains("Unicode not allowed here"))
+}
+/// A class of Unicode's has hundreds of ranges. They are copied, and with `(?i)` each is looked up, before the size of what comes of them is
+/// looked at: eight thousand of them took a minute, in which nobody was answered.
+fn check_cost_of_unicode(expression: &str) -> Result<(), String> {
+    let classes = [r"\p", r"\P", "["].map(|begin| expression.matches(begin).count()).iter().sum::<usize>();
+    if expression.len() <= MOST_OF_UNICODE && classes <= MOST_CLASSES {
+        return Ok(());
+    }
+    Err(format!(
+        "it speaks of Unicode, has {classes} classes and {} bytes, and may have {MOST_CLASSES} and {MOST_OF_UNICODE} then; be shorter, or \
+         speak of ASCII, of which names of topics are",
+        expression.len()
+    ))
 }
 // Kafka's library names the common mistakes so.
 fn reason(error: &regex::Error) -> String {
@@ -157,6 +183,10 @@ const MOST_SHOWN: usize = 256;
 /// How large an expression may be once it is compiled. Each of its states may be looked at for each character of each topic's name, while all
 /// clients wait.
 const MOST_COMPILED: usize = 128 << 10;
+/// How long an expression may be that is read with all of Unicode.
+const MOST_OF_UNICODE: usize = 1024;
+/// How many classes it may have.
+const MOST_CLASSES: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -188,5 +218,26 @@ mod tests {
             let matched = matching(expression, &names);
             assert_eq!(matched.iter().map(StrBytes::as_str).collect::<Vec<_>>(), expected, "{expression}");
         }
+    }
+    /// Each class was made, and its cases looked up, before anything was refused.
+    #[test]
+    fn many_classes_of_unicode_are_refused_before_they_are_made() {
+        let many = |class: &str| class.repeat(30_000 / class.len());
+        let cases = [
+            format!("(?i){}", many(r"\pL")),
+            format!("(?i){}", many(r"\PL{0}")),
+            format!("(?iu){}", many("[^a]{0}")),
+            format!("(?x)( ?i-s:( ?u){})", many(r"\w")),
+            format!(r"(?i)[\x{{100}}]{}", many("[^a]")),
+            format!("(?i)[\u{e9}{}]", many("[^a]")),
+        ];
+        for expression in cases {
+            let (code, sentence) = compile(&expression).expect_err("it is too much");
+            assert_eq!(code, ErrorCode::INVALID_REGULAR_EXPRESSION);
+            assert!(sentence.contains("it speaks of Unicode, has "), "{sentence}");
+        }
+        // Without Unicode a class is small.
+        compile(&"(?i)[a-z]?|".repeat(200)).expect("ASCII");
+        compile(&"(?:unit|user)?:".repeat(80)).expect("no flags");
     }
 }
