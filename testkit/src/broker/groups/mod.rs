@@ -212,6 +212,10 @@ impl Groups {
             self.still_shown.push(id);
         }
     }
+    /// Whether any is forgotten and still shown.
+    fn has_forgotten(&self) -> bool {
+        !self.still_shown.is_empty()
+    }
     /// Shows those no more that are forgotten, among these.
     fn hide_forgotten(&mut self, is_among: impl Fn(&str) -> bool) {
         let (hidden, rest): (Vec<_>, Vec<_>) =

@@ -73,6 +73,9 @@ impl Broker {
     }
     /// What is told of the groups of a partition is what it was when something was last written there.
     fn hide_forgotten_groups(&mut self, id: &str) {
+        if !self.groups.has_forgotten() {
+            return;
+        }
         let partitions = self.settings.partitions_of(OFFSETS_TOPIC);
         let partitions = self.topics.find(OFFSETS_TOPIC).map_or(partitions, |topic| topic.partitions.len());
         let written = partition_for(id, partitions);
