@@ -31,13 +31,19 @@ fn a_session_tells_only_what_changed_and_starts_anew_after_an_error() {
     assert_eq!((again.session_id, again.session_epoch, again.topics[0].partitions[0].fetch_offset), (0, 0, 1));
 }
 
-// C-14
-#[test]
-fn a_partition_that_becomes_readable_does_not_wait_for_a_long_poll() {
+/// Partition 1 becomes readable, from offset 7, while 0 is waited for; and the stream that is free for it.
+fn joined_by_another() -> (Bench, Stream) {
     let mut bench = Bench::at(0);
     bench.fetch();
     bench.fetcher.add_at(place(1), Position::at(Offset::new(7)));
     let beside = *bench.streams().first().expect("one is free");
+    (bench, beside)
+}
+
+// C-14
+#[test]
+fn a_partition_that_becomes_readable_does_not_wait_for_a_long_poll() {
+    let (mut bench, beside) = joined_by_another();
     assert!(beside.is_beside());
     let request = bench.fetch_in(beside);
     assert_eq!((request.session_id, request.session_epoch, asked(&request)), (0, -1, vec![1]));
@@ -60,10 +66,7 @@ fn a_partition_that_becomes_readable_does_not_wait_for_a_long_poll() {
 // later came only after the long poll, and after the next one, if the fetch beside the first was on its way when that ended.
 #[test]
 fn a_quiet_partition_is_asked_for_beside_a_long_poll_until_the_session_takes_it_back() {
-    let mut bench = Bench::at(0);
-    bench.fetch();
-    bench.fetcher.add_at(place(1), Position::at(Offset::new(7)));
-    let beside = *bench.streams().first().expect("one is free");
+    let (mut bench, beside) = joined_by_another();
     bench.fetch_in(beside);
     bench.answer_in(beside, 0, vec![data(1, vec![])]);
     assert_eq!(bench.streams(), [beside], "partition 0 is still waited for");
