@@ -6,12 +6,11 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 fn start(flags: &[&str]) -> (Child, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_millstream-broker"))
-        .args(flags)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary was built");
+    start_by(Command::new(env!("CARGO_BIN_EXE_millstream-broker")).args(flags))
+}
+/// The same by a command that becomes the binary.
+fn start_by(command: &mut Command) -> (Child, String) {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary was built");
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().expect("it is piped")).read_line(&mut line).expect("it says that it is ready");
     (child, line.trim_end().to_owned())
@@ -48,16 +47,10 @@ fn one_line_says_where_it_is() {
 #[test]
 fn requests_beyond_the_memory_of_the_process_end_their_connections() {
     let limited = "ulimit -v 700000; exec \"$0\" --with-parent";
-    let mut child = Command::new("sh")
-        .args(["-c", limited, env!("CARGO_BIN_EXE_millstream-broker")])
-        .env("MALLOC_ARENA_MAX", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary was built");
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().expect("it is piped")).read_line(&mut line).expect("it says that it is ready");
-    let address = line.trim_end().strip_prefix("bootstrap=").expect("the broker");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", limited, env!("CARGO_BIN_EXE_millstream-broker")]).env("MALLOC_ARENA_MAX", "1");
+    let (mut child, line) = start_by(&mut shell);
+    let address = line.strip_prefix("bootstrap=").expect("the broker");
     let part = vec![0; 90 << 20];
     let send = |_| {
         let mut stream = TcpStream::connect(address).expect("it listens");
