@@ -4,12 +4,13 @@
 //! millstream-sums --bootstrap HOST:PORT --application-id ID --state-dir DIR [--store plain|timestamped] [--memory] [--no-changelog]
 //!                 [--set KEY=VALUE]…
 //! ```
-//! It reads `ID-numbers` (UTF-8 keys, 8-byte longs) and writes what its store has to `ID-sums` every 50 ms. Lines on standard output:
+//! It reads `ID-numbers` (UTF-8 keys, 8-byte longs) and writes what its store has to `ID-sums` every 50 ms; a store that is empty has
+//! its task do, and commit, nothing until there is input. Lines on standard output:
 //! `state RUNNING` and the like, `restored N` whenever all tasks run, `sum KEY N` when a store has a new sum, and `stopped at step-3`
 //! where `MILLSTREAM_STOP_AT` says so. Its log goes to standard error. It closes cleanly when standard input ends.
 
 use futures_core::Stream;
-use millstream::{State, prelude::*, stores};
+use millstream::{Schedule, State, prelude::*, stores};
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io::Read;
@@ -22,11 +23,19 @@ struct Sums<S> {
     output: String,
     /// What was printed last.
     printed: HashMap<String, i64>,
+    /// The next look at the store, if one is to come.
+    look: Option<Schedule>,
 }
 
 impl<S> Sums<S> {
     fn new(sums: S, output: &str) -> Self {
-        Self { sums, output: output.to_owned(), printed: HashMap::new() }
+        Self { sums, output: output.to_owned(), printed: HashMap::new(), look: None }
+    }
+}
+
+impl<S: SumStore> Sums<S> {
+    fn look_often(&mut self, ctx: &mut Context<'_, Self>) {
+        self.look.get_or_insert_with(|| ctx.schedule(Duration::from_millis(50), PunctuationType::WallClockTime));
     }
 }
 
@@ -67,17 +76,22 @@ impl<S: SumStore> Processor for Sums<S> {
     type Out = NoOutput;
 
     fn init(&mut self, ctx: &mut Context<'_, Self>) -> ProcessorResult {
-        ctx.schedule(Duration::from_millis(50), PunctuationType::WallClockTime);
+        self.look_often(ctx);
         Ok(())
     }
 
-    fn process(&mut self, record: Self::In, _ctx: &mut Context<'_, Self>) -> ProcessorResult {
+    fn process(&mut self, record: Self::In, ctx: &mut Context<'_, Self>) -> ProcessorResult {
+        self.look_often(ctx);
         let sum = self.sums.sum(&record.key)?.unwrap_or(0) + record.value;
         Ok(self.sums.set(&record.key, sum, record.timestamp)?)
     }
 
     fn punctuate(&mut self, _at: Punctuation, ctx: &mut Context<'_, Self>) -> ProcessorResult {
-        for (key, sum) in self.sums.sums()? {
+        let sums = self.sums.sums()?;
+        if sums.is_empty() {
+            self.look.take().iter().for_each(Schedule::cancel);
+        }
+        for (key, sum) in sums {
             ctx.send(self.output.as_str(), &key, &sum);
             if self.printed.get(&key) != Some(&sum) {
                 println!("sum {key} {sum}");

@@ -67,10 +67,6 @@ pub(crate) const STEP_3: Point = commit("step-3@3");
 pub(crate) const STEP_4: Point = commit("step-4@3");
 pub(crate) const STEP_5: Point = commit("step-5@3");
 pub(crate) const STEP_6: Point = commit("step-6@3");
-/// So late that a lane without input has long ended the one commit that it makes, where it begins: stopped in the middle of that, it would
-/// leave offsets for whose end others wait as long as its transaction may take.
-pub(crate) const LATE_STEP_2: Point = commit("step-2@25");
-pub(crate) const LATE_STEP_3: Point = commit("step-3@25");
 /// A recovery knows what is committed, has read some of the changelog, has read all of it.
 pub(crate) const FETCHED: Point = recovery("recovery-fetched@2");
 pub(crate) const READING: Point = recovery("recovery-reading");

@@ -92,14 +92,19 @@ paused_at! {
 #[tokio::test]
 async fn restore_ends_the_transaction_of_a_paused_owner() {
     let mut cases = JoinSet::new();
-    for point in [LATE_STEP_2, LATE_STEP_3] {
+    for point in [STEP_2, STEP_3] {
         cases.spawn(async move {
             let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
             let mut scene = Scene::new(kafka, LOGGED[0], &format!("open transaction at {}", point.name)).await;
             scene.set("transaction.timeout.ms=600000");
             let folders = [Scene::folder(), Scene::folder(), Scene::folder()];
             scene.feed_only(KEYS_OF_ONE_PARTITION);
-            let (a, _) = pause(&mut scene, point, &folders).await;
+            let mut a = scene.start(&folders[0], Some(Stop::Pause(point)));
+            // A lane commits where it begins. Paused in the middle of that, the one without input would leave offsets, and B would wait for
+            // their end as long as its transaction may take.
+            scene.commits_of_all_partitions("A begins").await;
+            scene.feed_until("A comes to the point", || a.has_said("stopped at")).await;
+            scene.wait_until("A is stopped", || a.is_paused()).await;
             scene.feed_only(ALL_KEYS);
             let b = scene.start(&folders[1], None);
             scene.feed().await;

@@ -164,11 +164,15 @@ impl Scene {
     pub(crate) async fn settle_unseen(&mut self, when: &str) {
         let aggregates = format!("{}-sums", self.application);
         self.settle_topic(&aggregates, when).await;
+        self.commits_of_all_partitions(when).await;
+    }
+
+    /// Waits, without more input, until the group has committed the end of every partition.
+    pub(crate) async fn commits_of_all_partitions(&self, when: &str) {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let lag = self.client.admin().groups().lag(&self.application).await.and_then(|lag| lag.all());
-            let lag = lag.expect("the group is there");
-            if lag.len() == 2 && lag.values().all(|lag| *lag == 0) {
+            if lag.as_ref().is_ok_and(|lag| lag.len() == 2 && lag.values().all(|lag| *lag == 0)) {
                 return;
             }
             assert!(Instant::now() < deadline, "{}, {when}: {lag:?} is not committed", self.what);
