@@ -74,12 +74,12 @@ impl<'a> Slice<'a> {
         }
         None
     }
-    /// A length and that many bytes; −1 is null.
+    /// A length and that many bytes. Null is written as −1, and Kafka reads whatever is negative as it.
     #[inline]
     pub(super) fn nullable(&mut self) -> Option<Option<&'a [u8]>> {
-        match self.int()? {
-            -1 => Some(None),
-            length => Some(Some(self.take(usize::try_from(length).ok()?)?)),
+        match usize::try_from(self.int()?) {
+            Err(_) => Some(None),
+            Ok(length) => Some(Some(self.take(length)?)),
         }
     }
 }
@@ -151,7 +151,7 @@ pub(super) fn short_field(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
         return None;
     };
     if raw & 1 == 1 {
-        return None;
+        return Some((None, rest));
     }
     let (field, rest) = rest.split_at_checked(raw >> 1)?;
     Some((Some(field), rest))
@@ -203,11 +203,21 @@ mod tests {
 
     #[test]
     fn a_short_field_is_read_as_a_long_one_is() {
-        let cases: [&[u8]; 7] = [b"\x01x", b"\x00x", b"\x04abc", b"\x04a", b"\x80\x01", b"\x03ab", b"\xff\xff\xff"];
+        let cases: [&[u8]; 8] =
+            [b"\x01x", b"\x00x", b"\x04abc", b"\x04a", b"\x80\x01", b"\x03ab", b"\x81\x01ab", b"\xff\xff\xff"];
         for bytes in cases {
             let mut rest = Slice::new(bytes);
             let long = rest.nullable().map(|field| (field, rest.rest()));
             assert_eq!(short_field(bytes), long, "{bytes:x?}");
+        }
+    }
+
+    #[test]
+    fn whatever_length_is_negative_is_null() {
+        for length in [-1, -2, -9, -64, -65, -9000, i64::from(i32::MIN)] {
+            let bytes = [varint::written(length), b"rest".to_vec()].concat();
+            let mut rest = Slice::new(&bytes);
+            assert_eq!((rest.nullable(), rest.rest()), (Some(None), &b"rest"[..]), "{length}");
         }
     }
 

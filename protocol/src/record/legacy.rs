@@ -44,9 +44,9 @@ impl<'a> Message<'a> {
 }
 
 fn nullable<'a>(rest: &mut Slice<'a>) -> Option<Option<&'a [u8]>> {
-    match i32::from_be_bytes(rest.array()?) {
-        -1 => Some(None),
-        length => Some(Some(rest.take(usize::try_from(length).ok()?)?)),
+    match usize::try_from(i32::from_be_bytes(rest.array()?)) {
+        Err(_) => Some(None),
+        Ok(length) => Some(Some(rest.take(length)?)),
     }
 }
 

@@ -77,6 +77,18 @@ async fn a_codec_that_is_too_new_is_told_before_a_second_batch() {
         assert_eq!(ErrorCode::new(produced(&response).0), expected);
     }
 }
+/// Found beside a real Kafka: a key's or a value's length that is below zero says null, whichever it is.
+#[tokio::test]
+async fn whatever_length_is_negative_is_null() {
+    const KEY_LENGTH: usize = 65;
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let good = batch(&["a"], &Stamp::plain());
+    assert_eq!(good[KEY_LENGTH], 1, "minus one in zigzag");
+    let minus_nine = changed(&good, |bytes| bytes[KEY_LENGTH] = 17);
+    assert_eq!(write(&mut connection, "t", minus_nine), (0, 0));
+    assert_eq!((cluster.records("t")[0].key.clone(), cluster.values("t")), (None, vec!["a".to_owned()]));
+}
 /// A batch of which something was changed before its checksum was made.
 fn changed(batch: &Bytes, change: impl FnOnce(&mut [u8])) -> Bytes {
     let mut bytes = batch.to_vec();
