@@ -193,6 +193,30 @@ async fn a_repeated_end_is_answered_as_before() {
     );
 }
 
+/// The epoch before is that of a repeated end only where the end is the last that happened: Kafka fences it where the id was taken over since, or
+/// while the markers are being written, when whoever repeats an end is to ask again.
+#[tokio::test]
+async fn an_end_is_repeated_only_while_nothing_else_has_happened() {
+    let cluster = cluster().await;
+    let mut first = Producer::init(&cluster);
+    Producer::init(&cluster);
+    for committed in [false, true] {
+        assert_eq!(first.end(TV2, committed), ErrorCode::PRODUCER_FENCED, "nobody has ended anything");
+    }
+    let mut holder = Producer::init(&cluster);
+    cluster.hold_transaction_markers();
+    holder.write(12, "a");
+    let before = (holder.id, holder.epoch);
+    assert_eq!(holder.end(TV2, true), ErrorCode::NONE);
+    assert_eq!(holder.end(TV2, true), ErrorCode::PRODUCER_FENCED, "the next transaction is not there yet");
+    (holder.id, holder.epoch) = before;
+    for committed in [false, true] {
+        assert_eq!(holder.end(TV2, committed), ErrorCode::CONCURRENT_TRANSACTIONS);
+    }
+    cluster.release_transaction_markers();
+    assert_eq!(holder.end(TV2, true), ErrorCode::NONE);
+}
+
 #[tokio::test]
 async fn version_one_adds_partitions_before_it_writes() {
     let cluster = cluster().await;

@@ -185,24 +185,33 @@ impl Transaction {
     }
     /// Whether EndTxn may end the transaction. `bumps` is KIP-890's second part: every transaction has an epoch of its own.
     pub(crate) fn check_end(&self, asked: Identity, marker: Marker, bumps: bool) -> Result<Ending, ErrorCode> {
-        let is_repeat = bumps && (self.before == Some(asked) || asked.bumped() == self.identity);
+        if bumps { self.check_end_of_second(asked, marker) } else { self.check_end_of_first(asked, marker) }
+    }
+    fn check_end_of_first(&self, asked: Identity, marker: Marker) -> Result<Ending, ErrorCode> {
+        self.check(asked)?;
+        match self.state {
+            State::Ongoing { .. } => Ok(Ending::Begin),
+            State::Prepared { .. } => Err(ErrorCode::CONCURRENT_TRANSACTIONS),
+            State::Complete(done) if done == marker => Ok(Ending::Repeat),
+            State::Complete(_) | State::Empty => Err(ErrorCode::INVALID_TXN_STATE),
+        }
+    }
+    /// Who names the epoch before this one repeats what ended that one, if that is what happened last: where a transaction was opened since, or
+    /// the id taken over, it is somebody from before.
+    fn check_end_of_second(&self, asked: Identity, marker: Marker) -> Result<Ending, ErrorCode> {
+        let is_repeat = self.before == Some(asked) || asked.bumped() == self.identity;
         if !is_repeat {
             self.check(asked)?;
         }
         match self.state {
-            State::Ongoing { .. } if is_repeat => Err(ErrorCode::PRODUCER_FENCED),
+            State::Ongoing { .. } | State::Empty if is_repeat => Err(ErrorCode::PRODUCER_FENCED),
             State::Ongoing { .. } => Ok(Ending::Begin),
-            State::Prepared { marker: under_way, .. } if under_way == marker => {
-                if is_repeat {
-                    Ok(Ending::Repeat)
-                } else {
-                    Err(ErrorCode::CONCURRENT_TRANSACTIONS)
-                }
-            }
-            State::Complete(done) if done == marker && (is_repeat || !bumps) => Ok(Ending::Repeat),
+            State::Prepared { .. } if is_repeat => Err(ErrorCode::CONCURRENT_TRANSACTIONS),
+            State::Prepared { .. } => Err(ErrorCode::PRODUCER_FENCED),
+            State::Complete(done) if is_repeat && done == marker => Ok(Ending::Repeat),
             // An abort of nothing bumps the epoch all the same.
-            State::Complete(_) | State::Empty if bumps && !is_repeat && marker == Marker::Abort => Ok(Ending::Begin),
-            State::Prepared { .. } | State::Complete(_) | State::Empty => Err(ErrorCode::INVALID_TXN_STATE),
+            State::Complete(_) | State::Empty if !is_repeat && marker == Marker::Abort => Ok(Ending::Begin),
+            State::Complete(_) | State::Empty => Err(ErrorCode::INVALID_TXN_STATE),
         }
     }
     /// Prepares the end. With `bumps` the holder is somebody else from here on: the next epoch, or `fresh` once the epochs are used up.
