@@ -10,10 +10,12 @@ use millstream_protocol::messages::offset_fetch_request::OffsetFetchRequestTopic
 use millstream_protocol::messages::txn_offset_commit_request::{
     TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic,
 };
+use millstream_protocol::messages::write_txn_markers_request::{WritableTxnMarker, WritableTxnMarkerTopic};
 use millstream_protocol::messages::{
     AddOffsetsToTxnRequest, AddPartitionsToTxnRequest, DeleteGroupsRequest, DescribeProducersRequest,
     DescribeTransactionsRequest, EndTxnRequest, GroupId, InitProducerIdRequest, ListTransactionsRequest,
     OffsetCommitRequest, OffsetFetchRequest, ProducerId as WireId, TopicName, TransactionalId, TxnOffsetCommitRequest,
+    WriteTxnMarkersRequest,
 };
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ErrorCode, ProducerEpoch, ProducerId};
@@ -255,6 +257,33 @@ async fn who_is_new_to_a_partition_begins_with_sequence_zero() {
     assert_eq!(producer.write(12, "a"), ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER);
     producer.sequence = 0;
     assert_eq!(producer.write(12, "a"), ErrorCode::NONE);
+}
+
+/// A partition may know a producer by a newer epoch than the coordinator: a marker that an administrator wrote bore it. Kafka refuses the batch
+/// before it asks the coordinator, so that nothing is added to the transaction.
+#[tokio::test]
+async fn a_batch_of_an_epoch_that_the_partition_is_past_adds_nothing() {
+    let cluster = cluster().await;
+    let mut producer = Producer::init(&cluster);
+    let topic = WritableTxnMarkerTopic::default().with_name(TopicName(text("t"))).with_partition_indexes(vec![0]);
+    let marker = WritableTxnMarker::default()
+        .with_producer_id(WireId(producer.id))
+        .with_producer_epoch(producer.epoch + 5)
+        .with_topics(vec![topic]);
+    producer.connection.call(1, &WriteTxnMarkersRequest::default().with_markers(vec![marker]));
+    assert_eq!(producer.write(12, "a"), ErrorCode::INVALID_PRODUCER_EPOCH);
+    assert_eq!(state(&cluster), "Empty");
+}
+
+/// Nor does such a batch count among those that were tried and refused, which later sequences may not pass over.
+#[tokio::test]
+async fn a_batch_of_an_old_epoch_stops_nobody() {
+    let cluster = cluster().await;
+    let mut first = Producer::init(&cluster);
+    let mut second = Producer::init(&cluster);
+    assert_eq!(second.write(12, "a"), ErrorCode::NONE);
+    assert_eq!(first.write(11, "late"), ErrorCode::INVALID_PRODUCER_EPOCH);
+    assert_eq!(second.write(12, "b"), ErrorCode::NONE);
 }
 
 #[tokio::test]

@@ -190,10 +190,15 @@ fn admit(
     let identity = Identity { id: batch.producer_id, epoch: batch.producer_epoch };
     let adds = adds_partitions(broker, call);
     if let Some(partition) = broker.topics.find_id_mut(key.0).and_then(|topic| topic.partition_mut(key.1)) {
-        if partition.log.producers.is_open(identity.id, identity.epoch) {
+        let producers = &mut partition.log.producers;
+        // The coordinator is not asked, and adds nothing, for a batch that the log is not to take anyhow.
+        if producers.is_past(identity.id, identity.epoch) {
+            return Err(ErrorCode::INVALID_PRODUCER_EPOCH.into());
+        }
+        if producers.is_open(identity.id, identity.epoch) {
             return Ok(());
         }
-        partition.log.producers.begin_verification(batch, adds);
+        producers.begin_verification(batch, adds);
     }
     broker.admit_transactional(id, identity, key, adds).map_err(|code| match code {
         ErrorCode::PRODUCER_FENCED => ErrorCode::INVALID_PRODUCER_EPOCH.into(),

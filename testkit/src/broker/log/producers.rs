@@ -96,7 +96,7 @@ impl Producers {
         if let Some(written) = producer.and_then(|producer| producer.find_repeated(batch)) {
             return Ok(Checked::Duplicate(written.base_offset));
         }
-        if producer.is_some_and(|producer| batch.producer_epoch < producer.epoch) {
+        if self.is_past(batch.producer_id, batch.producer_epoch) {
             return Err(ErrorCode::INVALID_PRODUCER_EPOCH);
         }
         let is_first_in_order = self.may_begin_with(batch.producer_id, batch.base_sequence);
@@ -112,6 +112,10 @@ impl Producers {
         let Some(asked) = self.verifying.get(&producer_id) else { return true };
         let has_written = self.by_id.get(&producer_id).is_some_and(|producer| !producer.batches.is_empty());
         sequence <= asked.lowest_sequence && (sequence == 0 || has_written || !asked.adds)
+    }
+    /// Whether a producer is known here with a newer epoch.
+    pub(crate) fn is_past(&self, producer_id: i64, epoch: i16) -> bool {
+        self.by_id.get(&producer_id).is_some_and(|producer| epoch < producer.epoch)
     }
     /// Whether a producer has a transaction open here: then the coordinator is not asked again.
     pub(crate) fn is_open(&self, producer_id: i64, epoch: i16) -> bool {
