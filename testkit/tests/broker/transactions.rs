@@ -29,6 +29,7 @@ pub(crate) const TV2: i16 = 5;
 /// A transactional producer.
 pub(crate) struct Producer {
     connection: Connection,
+    name: &'static str,
     pub(crate) id: i64,
     epoch: i16,
     sequence: i32,
@@ -41,18 +42,21 @@ impl Producer {
         Self::try_init_at(&cluster.bootstrap_servers(), timeout_ms)
     }
     pub(crate) fn try_init_at(bootstrap: &str, timeout_ms: i32) -> Result<Self, ErrorCode> {
+        Self::try_init_as("x", bootstrap, timeout_ms)
+    }
+    fn try_init_as(name: &'static str, bootstrap: &str, timeout_ms: i32) -> Result<Self, ErrorCode> {
         let mut connection = Connection::at(bootstrap);
         let request = InitProducerIdRequest::default()
-            .with_transactional_id(Some(TransactionalId(text("x"))))
+            .with_transactional_id(Some(TransactionalId(text(name))))
             .with_transaction_timeout_ms(timeout_ms);
         let response = connection.call(5, &request);
         ErrorCode::new(response.error_code).ok()?;
-        Ok(Self { connection, id: response.producer_id.0, epoch: response.producer_epoch, sequence: 0 })
+        Ok(Self { connection, name, id: response.producer_id.0, epoch: response.producer_epoch, sequence: 0 })
     }
     pub(crate) fn add_partition(&mut self) -> ErrorCode {
         let topic = AddPartitionsToTxnTopic::default().with_name(TopicName(text("t"))).with_partitions(vec![0]);
         let request = AddPartitionsToTxnRequest::default()
-            .with_v3_and_below_transactional_id(TransactionalId(text("x")))
+            .with_v3_and_below_transactional_id(TransactionalId(text(self.name)))
             .with_v3_and_below_producer_id(WireId(self.id))
             .with_v3_and_below_producer_epoch(self.epoch)
             .with_v3_and_below_topics(vec![topic]);
@@ -61,14 +65,14 @@ impl Producer {
     }
     pub(crate) fn write(&mut self, version: i16, value: &str) -> ErrorCode {
         let stamp = Stamp::transactional(ProducerId::new(self.id), ProducerEpoch::new(self.epoch), self.sequence);
-        let response = self.connection.call(version, &produce("t", 0, batch(&[value], &stamp), Some("x")));
+        let response = self.connection.call(version, &produce("t", 0, batch(&[value], &stamp), Some(self.name)));
         let code = ErrorCode::new(produced(&response).0);
         self.sequence += i32::from(!code.is_error());
         code
     }
     pub(crate) fn end(&mut self, version: i16, committed: bool) -> ErrorCode {
         let request = EndTxnRequest::default()
-            .with_transactional_id(TransactionalId(text("x")))
+            .with_transactional_id(TransactionalId(text(self.name)))
             .with_producer_id(WireId(self.id))
             .with_producer_epoch(self.epoch)
             .with_committed(committed);
@@ -84,7 +88,7 @@ impl Producer {
         let topic =
             TxnOffsetCommitRequestTopic::default().with_name(TopicName(text("t"))).with_partitions(vec![partition]);
         let request = TxnOffsetCommitRequest::default()
-            .with_transactional_id(TransactionalId(text("x")))
+            .with_transactional_id(TransactionalId(text(self.name)))
             .with_group_id(GroupId(text("g")))
             .with_producer_id(WireId(self.id))
             .with_producer_epoch(self.epoch)
@@ -93,7 +97,7 @@ impl Producer {
     }
     pub(crate) fn add_group(&mut self) -> ErrorCode {
         let request = AddOffsetsToTxnRequest::default()
-            .with_transactional_id(TransactionalId(text("x")))
+            .with_transactional_id(TransactionalId(text(self.name)))
             .with_producer_id(WireId(self.id))
             .with_producer_epoch(self.epoch)
             .with_group_id(GroupId(text("g")));
@@ -146,6 +150,23 @@ async fn aborted_transactions_are_named_to_readers_of_committed() {
     let aborted = response.responses[0].partitions[0].aborted_transactions.clone().unwrap();
     assert_eq!((aborted.len(), aborted[0].producer_id, aborted[0].first_offset), (1, aborted_id, 0));
     assert_eq!(cluster.values("t"), ["kept"]);
+}
+
+/// Not in the order in which they began: Kafka has them as their markers follow one another.
+#[tokio::test]
+async fn aborted_transactions_are_named_in_the_order_in_which_they_ended() {
+    let cluster = cluster().await;
+    let mut outer = Producer::init(&cluster);
+    let mut inner = Producer::try_init_as("y", &cluster.bootstrap_servers(), 60_000).expect("nobody has it");
+    for producer in [&mut outer, &mut inner] {
+        assert_eq!(producer.write(12, "dropped"), ErrorCode::NONE);
+    }
+    for producer in [&mut inner, &mut outer] {
+        assert_eq!(producer.end(TV2, false), ErrorCode::NONE);
+    }
+    let response = Connection::to(&cluster, 0).call(12, &fetch("t", 0, 0, 1));
+    let aborted = response.responses[0].partitions[0].aborted_transactions.iter().flatten();
+    assert_eq!(aborted.map(|aborted| aborted.first_offset).collect::<Vec<_>>(), [1, 0]);
 }
 
 #[tokio::test]

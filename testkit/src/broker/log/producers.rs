@@ -221,13 +221,11 @@ impl Producers {
     pub(crate) fn find(&self, producer_id: i64) -> Option<&Producer> {
         self.by_id.get(&producer_id)
     }
-    /// Aborted transactions with records between two offsets.
+    /// Aborted transactions with records between two offsets, in the order in which they ended, as Kafka's index of them has them.
     pub(crate) fn aborted_between(&self, from: i64, to: i64) -> Vec<Aborted> {
         let first = self.aborted.partition_point(|aborted| aborted.marker_offset < from);
         let ended = self.aborted.get(first..).unwrap_or_default();
-        let mut found: Vec<Aborted> = ended.iter().filter(|aborted| aborted.first_offset < to).copied().collect();
-        found.sort_by_key(|aborted| aborted.first_offset);
-        found
+        ended.iter().filter(|aborted| aborted.first_offset < to).copied().collect()
     }
     /// Forgets transactions that were aborted before an offset: the log begins there.
     pub(crate) fn forget_before(&mut self, offset: i64) {
