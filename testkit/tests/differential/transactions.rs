@@ -82,6 +82,9 @@ fn init(pair: &mut Pair, chance: &mut Chance) {
         }
         response.producer_id.0 = ids.tidy_producer(response.producer_id.0);
     });
+    // Who finds a transaction open is told so at once, while a real Kafka goes on to write its markers: until they are there, it takes what whoever
+    // holds it writes.
+    ask_about(pair, who.name);
 }
 
 fn add_partitions(pair: &mut Pair, chance: &mut Chance) {
