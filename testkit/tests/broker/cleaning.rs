@@ -2,11 +2,12 @@
 
 use crate::client::{Connection, fetch, text, write};
 use bytes::Bytes;
+use millstream_client::{Consumer, OffsetReset};
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::{GroupId, OffsetCommitRequest, TopicName};
 use millstream_protocol::record::{BatchBuilder, CrcCheck, Stamp, batches};
-use millstream_protocol::{Compressor, Decompressor, ErrorCode, Headers};
-use millstream_testkit::TestCluster;
+use millstream_protocol::{Compressor, Decompressor, ErrorCode, Headers, ProducerEpoch, ProducerId};
+use millstream_testkit::{TestCluster, TestTopic};
 use std::time::Duration;
 
 /// A record of a key at a time since the cluster's start.
@@ -101,4 +102,37 @@ async fn a_segment_ends_with_its_time_and_goes_alone() {
     };
     assert_eq!(fetched(&mut connection, 1).0, ErrorCode::OFFSET_OUT_OF_RANGE, "the first segment is too old");
     assert_eq!(fetched(&mut connection, 2), (ErrorCode::NONE, 2));
+}
+
+#[tokio::test]
+async fn a_batch_that_compaction_has_emptied_is_fetched_and_passed() {
+    let cluster =
+        TestCluster::builder().topic_with(TestTopic::new("t", 1).config("cleanup.policy", "compact")).start().await;
+    let of_producer = |sequence: i32| {
+        let mut builder = BatchBuilder::new();
+        builder.append(cluster.time(), Some(b"k"), Some(b"v"), &Headers::new()).expect("it fits");
+        let sealed = builder.seal(&mut Compressor::none()).expect("no codec, no error");
+        sealed.to_bytes(&Stamp::idempotent(ProducerId::new(7), ProducerEpoch::new(0), sequence))
+    };
+    let mut connection = Connection::to(&cluster, 0);
+    write(&mut connection, "t", of_producer(0));
+    write(&mut connection, "t", of_producer(1));
+    write(&mut connection, "t", record(&cluster, "k", Some("last"), Duration::ZERO));
+    cluster.compact("t");
+    let response = connection.call(12, &fetch("t", 0, 0, 0));
+    let bytes = response.responses[0].partitions[0].records.clone().into_bytes().expect("there are some");
+    let heads: Vec<_> = batches(bytes).map(|batch| batch.expect("whole batches")).collect();
+    let told: Vec<_> = heads.iter().map(|batch| (batch.header().base_offset, batch.header().count)).collect();
+    // The producer's first batch is gone; its last one, which has its sequence, is there without a record.
+    assert_eq!(told, [(1, 0), (2, 1)]);
+    assert_eq!(write(&mut connection, "t", of_producer(2)), (0, 3), "its sequence goes on");
+
+    let mut consumer =
+        Consumer::builder(&cluster).auto_offset_reset(OffsetReset::Earliest).build().await.expect("it is there");
+    consumer.assign([("t", 0)]);
+    let mut read = Vec::new();
+    while read.len() < 2 {
+        read.extend(consumer.poll().await.expect("it is there").iter().map(|record| record.offset().get()));
+    }
+    assert_eq!(read, [2, 3], "our consumer goes past it");
 }

@@ -7,6 +7,7 @@ use millstream_protocol::messages::{BrokerId, CreateTopicsRequest, FetchRequest,
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ApiKey, ErrorCode};
 use millstream_testkit::TestCluster;
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_long_poll_ends_when_data_comes() {
@@ -52,6 +53,24 @@ async fn an_answer_is_quick_to_read_unless_more_is_the_least_that_is_asked_for()
         values(&connection.call(12, &request)).len()
     };
     assert_eq!((count(1), count(1_500_000)), (2, 4));
+}
+
+#[tokio::test]
+async fn the_least_that_is_asked_for_is_counted_over_all_partitions() {
+    let cluster = TestCluster::builder().topic("a", 1).topic("b", 1).start().await;
+    let one = batch(&["x"], &Stamp::plain());
+    let both = i32::try_from(2 * one.len()).expect("it is small");
+    let mut reader = Connection::to(&cluster, 0);
+    let mut request = FetchRequest { max_wait_ms: 60_000, min_bytes: both, ..fetch("a", 0, 0, 0) };
+    request.topics.push(fetch("b", 0, 0, 0).topics.remove(0));
+    reader.send(12, &request);
+    let mut writer = Connection::to(&cluster, 0);
+    write(&mut writer, "a", one.clone());
+    assert!(!reader.has_input(Duration::from_millis(50)), "one of them has half of it");
+    write(&mut writer, "b", one);
+    let response = reader.receive::<FetchRequest>(12);
+    let lengths = response.responses.iter().map(|topic| topic.partitions[0].records.len());
+    assert_eq!(lengths.sum::<usize>(), 2 * batch(&["x"], &Stamp::plain()).len());
 }
 
 #[tokio::test]

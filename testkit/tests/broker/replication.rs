@@ -99,7 +99,7 @@ async fn a_follower_that_lags_for_too_long_is_out_of_sync_until_it_has_all() {
 }
 
 #[tokio::test]
-async fn too_few_in_sync_replicas_refuse_before_the_append_or_tell_after_it() {
+async fn with_too_few_in_sync_replicas_what_was_appended_waits_and_no_more_is() {
     let cluster =
         three().config("min.insync.replicas", "3").config("replica.lag.time.max.ms", "20").topic("t", 1).start().await;
     let (leader, [held, _]) = roles(&cluster);
@@ -114,6 +114,19 @@ async fn too_few_in_sync_replicas_refuse_before_the_append_or_tell_after_it() {
     assert!(values(&connection.call(12, &fetch("t", 0, 0, 0))).is_empty());
     cluster.release_follower(("t", 0), id(held));
     assert_eq!(values(&connection.call(12, &fetch("t", 0, 0, 0))), ["a", "c"]);
+}
+
+// Since Kafka 3.7 (KIP-966) the high watermark stands still there, and the answer is late instead.
+#[tokio::test]
+async fn before_kafka_3_7_what_was_appended_with_too_few_in_sync_replicas_is_told_as_such() {
+    let old = three().kafka_version("3.6").config("min.insync.replicas", "3");
+    let cluster = old.config("replica.lag.time.max.ms", "20").topic("t", 1).start().await;
+    let (leader, [held, _]) = roles(&cluster);
+    cluster.hold_follower(("t", 0), id(held));
+    let mut connection = to(&cluster, leader);
+    let response = connection.call(9, &with_acks(one("a"), -1, 60_000));
+    assert_eq!(ErrorCode::new(produced(&response).0), ErrorCode::NOT_ENOUGH_REPLICAS_AFTER_APPEND);
+    assert_eq!(values(&connection.call(11, &fetch("t", 0, 0, 0))), ["a"], "it is there, and may be read");
 }
 
 #[tokio::test]
