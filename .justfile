@@ -59,9 +59,9 @@ features:
 # says nothing about that, and takes minutes
 no-c:
     ! cargo tree --workspace --all-features -e normal,build --prefix none | awk '{print $1}' | sort -u | grep -E '^(cc|cmake|bindgen|pkg-config)$|-sys$' | grep -vE '^(linux-raw-sys|js-sys|web-sys|windows-sys)$'
-    CC=/bin/false CXX=/bin/false cargo build {{ cargo_flags }} --release -p millstream-cli --target x86_64-unknown-linux-musl
+    CC=/bin/false CXX=/bin/false cargo build {{ cargo_flags }} --release -p millstream-cli -p millstream-testkit --features millstream-testkit/server --bin millstream --bin millstream-broker --target x86_64-unknown-linux-musl
     CC=/bin/false CXX=/bin/false RUSTFLAGS="-C target-feature=+crt-static" cargo build {{ cargo_flags }} -p millstream-cli --target x86_64-unknown-linux-gnu
-    file=$(ldd target/x86_64-unknown-linux-gnu/debug/millstream 2>&1 || true); grep -qE 'statically linked|not a dynamic executable' <<<"$file"
+    for binary in gnu/debug/millstream musl/release/millstream musl/release/millstream-broker; do file=$(ldd target/x86_64-unknown-linux-$binary 2>&1 || true); grep -qE 'statically linked|not a dynamic executable' <<<"$file"; done
 
 # the main job on the embedded broker, by the static binary, which also reaches a broker by name and by address
 demo:
@@ -69,12 +69,16 @@ demo:
     set -euo pipefail
     millstream=target/x86_64-unknown-linux-musl/release/millstream
     "$millstream" demo
-    coproc broker { exec "$millstream" broker --with-parent --topic reached; }
-    read -r line <&"${broker[0]}"
-    for host in 127.0.0.1 localhost; do
-        "$millstream" topics list --bootstrap "$host:${line##*:}" | grep -qx reached
-        echo "reached by $host"
-    done
+    reach() (
+        coproc broker { exec "$@" --with-parent --topic reached; }
+        read -r line <&"${broker[0]}"
+        for host in 127.0.0.1 localhost; do
+            "$millstream" topics list --bootstrap "$host:${line##*:}" | grep -qx reached
+            echo "reached by $host"
+        done
+    )
+    reach "$millstream" broker
+    reach "$millstream-broker"
 
 # seeds of the simulator, each ten minutes of its own time under faults; optimised, by what `no-c` has built already
 simulate count="500" first="1":
