@@ -2,9 +2,12 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { Cluster, ControlError, findBinary } from "../index.js";
 
 /** Asks a broker for Metadata 1 of all topics; the answer without its size, or an error when it hangs up. */
@@ -220,6 +223,33 @@ test("the binary is found by variable, or named as missing", async () => {
   assert.throws(() => findBinary({ MILLSTREAM_BROKER: "/nowhere" }), /MILLSTREAM_BROKER names \/nowhere/);
   assert.throws(() => findBinary({ PATH: "/nowhere" }), /put it into PATH/);
   await assert.rejects(Cluster.start({ binary: "/nowhere" }), /\/nowhere cannot be started/);
+});
+
+// The variable's before the one in PATH before the one beside the package, which is copied here for that.
+test("the binary is found where it is", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "millstream-broker-"));
+  try {
+    const [named, inPath, beside] = ["", "bin", "package"].map((name) => join(folder, name, "millstream-broker"));
+    for (const name of ["bin", "package"]) mkdirSync(join(folder, name));
+    for (const place of [named, inPath, beside]) symlinkSync(realpathSync(findBinary()), place);
+    for (const name of ["index.js", "package.json"]) copyFileSync(new URL(`../${name}`, import.meta.url), join(folder, "package", name));
+    // A process of its own starts a cluster of what is found, too.
+    const program =
+      `import { Cluster, findBinary } from ${JSON.stringify(pathToFileURL(join(folder, "package", "index.js")).href)};` +
+      "const cluster = await Cluster.start();" +
+      "console.log(findBinary(), (await cluster.brokers()).length);" +
+      "await cluster.close();";
+    const started = (env) => {
+      const run = spawnSync(process.execPath, ["--input-type=module", "-e", program], { env: { PATH: "/nowhere", ...env }, timeout: 60000 });
+      assert.equal(run.status, 0, `${run.stderr}`);
+      return `${run.stdout}`.trim();
+    };
+    assert.equal(started({}), `${beside} 1`);
+    assert.equal(started({ PATH: join(folder, "bin") }), `${inPath} 1`);
+    assert.equal(started({ PATH: join(folder, "bin"), MILLSTREAM_BROKER: named }), `${named} 1`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("it ends with the process that started it", async () => {

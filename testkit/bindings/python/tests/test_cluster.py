@@ -231,6 +231,27 @@ def test_the_binary_is_found_by_variable_or_named_as_missing(monkeypatch: pytest
         millstream_broker.find_binary()
 
 
+def test_the_binary_is_found_where_it_is(tmp_path: pathlib.Path) -> None:
+    """The variable's before the one in PATH before the one beside the package, which is copied here for that, into a process of its own."""
+    package = shutil.copytree(pathlib.Path(millstream_broker.__file__).parent, tmp_path / "src" / "millstream_broker")
+    (tmp_path / "bin").mkdir()
+    named, in_path, beside = (folder / "millstream-broker" for folder in (tmp_path, tmp_path / "bin", package))
+    for place in (named, in_path, beside):
+        place.symlink_to(pathlib.Path(millstream_broker.find_binary()).resolve())
+
+    def started(**places: str) -> str:
+        """Which one is found, by a process that starts a cluster of it, too."""
+        program = "import millstream_broker as m\nwith m.Cluster() as c: print(m.find_binary(), len(c.brokers()))"
+        env = {"PATH": "/nowhere", "PYTHONPATH": str(tmp_path / "src"), "PYTHONDONTWRITEBYTECODE": "1", **places}
+        run = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60)
+        assert run.returncode == 0, run.stderr
+        return run.stdout.strip()
+
+    assert started() == f"{beside} 1"
+    assert started(PATH=str(in_path.parent)) == f"{in_path} 1"
+    assert started(PATH=str(in_path.parent), MILLSTREAM_BROKER=str(named)) == f"{named} 1"
+
+
 def test_it_ends_with_the_process_that_started_it() -> None:
     script = "import millstream_broker, os; c = millstream_broker.Cluster(); print(c.bootstrap_servers, flush=True); os._exit(1)"
     output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=os.environ)
