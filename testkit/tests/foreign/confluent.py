@@ -3,8 +3,9 @@
 import sys
 import time
 
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, IsolationLevel, Producer, TopicPartition, TopicCollection
-from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic, OffsetSpec, ResourceType
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, ElectionType, IsolationLevel, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import TopicCollection
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic, OffsetSpec, ResourceType
 
 BOOTSTRAP = sys.argv[1]
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
@@ -53,6 +54,46 @@ def topics(admin):
     assert len(cluster.nodes) >= 1
 
 
+def option(admin, name):
+    """An option's value, and whether it is the default."""
+    resource = ConfigResource(ResourceType.TOPIC, "confluent")
+    entry = await_all(admin.describe_configs([resource]))[resource][name]
+    return entry.value, entry.is_default
+
+
+def becomes(look, expected):
+    """What a real cluster tells a broker in its own time is to be seen by and by."""
+    deadline = time.time() + 30
+    while look() != expected and time.time() < deadline:
+        time.sleep(0.05)
+    assert look() == expected, (look(), expected)
+
+
+def configs(admin):
+    """One by one, which leaves the others alone, and all at once, which does not."""
+    changes = [("cleanup.policy", "compact", AlterConfigOpType.APPEND), ("max.message.bytes", "2000000", AlterConfigOpType.SET)]
+    entries = [ConfigEntry(name, value, incremental_operation=operation) for name, value, operation in changes]
+    await_all(admin.incremental_alter_configs([ConfigResource(ResourceType.TOPIC, "confluent", incremental_configs=entries)]))
+    becomes(lambda: option(admin, "cleanup.policy"), ("delete,compact", False))
+    becomes(lambda: option(admin, "max.message.bytes"), ("2000000", False))
+    assert option(admin, "retention.ms") == ("1000000", False)
+    await_all(admin.alter_configs([ConfigResource(ResourceType.TOPIC, "confluent", set_config={"retention.ms": "2000000"})]))
+    becomes(lambda: option(admin, "retention.ms"), ("2000000", False))
+    becomes(lambda: option(admin, "cleanup.policy"), ("delete", True))
+    entry = ConfigEntry("retention.ms", "soon", incremental_operation=AlterConfigOpType.SET)
+    [refused] = admin.incremental_alter_configs([ConfigResource(ResourceType.TOPIC, "confluent", incremental_configs=[entry])]).values()
+    error = refused.exception(timeout=30)
+    assert isinstance(error, KafkaException) and error.args[0].code() == KafkaError.INVALID_CONFIG, error
+
+
+def elections(admin):
+    """The leader is the preferred one already; a topic that is not there is told."""
+    asked = [TopicPartition("confluent", 0), TopicPartition("confluent-nothing", 0)]
+    found = admin.elect_leaders(ElectionType.PREFERRED, asked).result(timeout=30)
+    codes = {partition.topic: error.code() for partition, error in found.items()}
+    assert codes == {"confluent": KafkaError.ELECTION_NOT_NEEDED, "confluent-nothing": KafkaError.UNKNOWN_TOPIC_OR_PART}, found
+
+
 def records():
     for index, codec in enumerate(CODECS):
         producer = Producer({"bootstrap.servers": BOOTSTRAP, "compression.type": codec, "enable.idempotence": index % 2 == 0, "linger.ms": 5})
@@ -85,6 +126,11 @@ def groups(admin, consumer, count):
     consumer.close()
     empty = await_all(admin.describe_consumer_groups(["confluent-group"]))["confluent-group"]
     assert empty.state.name == "EMPTY", empty.state
+    wanted = [TopicPartition("confluent", index, index + 1) for index in range(4)]
+    altered = await_all(admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions("confluent-group", wanted)]))["confluent-group"]
+    assert all(each.error is None for each in altered.topic_partitions), altered.topic_partitions
+    offsets = await_all(admin.list_consumer_group_offsets(asked))["confluent-group"].topic_partitions
+    assert sorted((each.partition, each.offset) for each in offsets) == [(index, index + 1) for index in range(4)], offsets
 
 
 def rebalance():
@@ -130,6 +176,8 @@ def deletions(admin):
 def main():
     admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
     topics(admin)
+    configs(admin)
+    elections(admin)
     consumer, count = records()
     groups(admin, consumer, count)
     rebalance()

@@ -96,8 +96,15 @@ const main = async () => {
   await groups(admin)
   await transactions()
   await admin.createPartitions({ topicPartitions: [{ topic: 'js', count: 3 }] })
+  await until('the third partition has a leader', async () => {
+    const { topics: [{ partitions }] } = await admin.fetchTopicMetadata({ topics: ['js'] })
+    const ids = partitions.filter(({ partitionErrorCode, leader }) => partitionErrorCode === 0 && leader >= 0).map(({ partitionId }) => partitionId)
+    return `${ids.sort()}` === '0,1,2'
+  })
+  assert.deepStrictEqual((await admin.fetchTopicOffsets('js')).map(({ partition, high }) => [partition, high]).sort(), [[0, '30'], [1, '30'], [2, '0']])
+  await assert.rejects(admin.createPartitions({ topicPartitions: [{ topic: 'js', count: 2 }] }), 'there are three already')
   await admin.deleteTopics({ topics: ['js', 'js-committed'] })
-  assert(!(await admin.listTopics()).some(topic => topic.startsWith('js')))
+  await until('the topics are gone', async () => !(await admin.listTopics()).some(topic => topic.startsWith('js')))
   await admin.disconnect()
   console.log('ok')
 }
