@@ -20,6 +20,7 @@ mod nodes;
 mod own;
 mod producing;
 mod pushed;
+mod quorum;
 mod quotas;
 mod replication;
 mod request_log;
@@ -73,6 +74,7 @@ use millstream_protocol::frame;
 use millstream_protocol::messages::{Request, StrBytes, Uuid};
 use producing::waits::ProduceWaits;
 use pushed::PushedLeaders;
+use quorum::Quorum;
 use quotas::Quotas;
 use security::{Gate, Security};
 use telemetry::Telemetry;
@@ -92,6 +94,7 @@ pub(crate) struct Broker {
     topics: Topics,
     groups: Groups,
     configs: Configs,
+    quorum: Quorum,
     quotas: Quotas,
     telemetry: Telemetry,
     transactions: Transactions,
@@ -124,6 +127,7 @@ impl Broker {
             topics: Topics::new(seed),
             groups: Groups::default(),
             configs: Configs::new(&settings),
+            quorum: Quorum::default(),
             quotas: Quotas::default(),
             telemetry: Telemetry::default(),
             transactions: Transactions::default(),

@@ -2,17 +2,20 @@
 
 use crate::client::{Connection, batch, text, versions_request, write};
 use millstream_protocol::ErrorCode;
+use millstream_protocol::messages::add_raft_voter_request::Listener;
 use millstream_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
 use millstream_protocol::messages::describe_client_quotas_request::ComponentData;
 use millstream_protocol::messages::describe_configs_request::DescribeConfigsResource;
 use millstream_protocol::messages::describe_configs_response::DescribeConfigsResourceResult;
 use millstream_protocol::messages::describe_quorum_request::{PartitionData, TopicData};
+use millstream_protocol::messages::describe_quorum_response::ReplicaState;
 use millstream_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
 use millstream_protocol::messages::update_features_request::FeatureUpdateKey;
 use millstream_protocol::messages::{
-    AlterClientQuotasRequest, BrokerId, DescribeClientQuotasRequest, DescribeConfigsRequest, DescribeQuorumRequest,
-    GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest, ListConfigResourcesRequest, MetadataRequest,
-    PushTelemetryRequest, TopicName, UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
+    AddRaftVoterRequest, AlterClientQuotasRequest, BrokerId, DescribeClientQuotasRequest, DescribeConfigsRequest,
+    DescribeQuorumRequest, GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest,
+    ListConfigResourcesRequest, MetadataRequest, PushTelemetryRequest, RemoveRaftVoterRequest, TopicName,
+    UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
 };
 use millstream_protocol::record::Stamp;
 use millstream_testkit::{SecurityProtocol, TestCluster};
@@ -582,6 +585,42 @@ async fn the_quorum_is_all_brokers_and_one_that_is_down_can_be_forgotten() {
     assert_eq!(forget(7), (ErrorCode::BROKER_ID_NOT_REGISTERED, unknown));
     cluster.crash(2);
     assert_eq!(forget(2), (ErrorCode::NONE, None));
+}
+
+#[tokio::test]
+async fn a_controller_loses_its_vote_and_has_it_again() {
+    let cluster = TestCluster::builder().brokers(2).start().await;
+    let mut admin = Admin::of(&cluster).0;
+    let metadata = TopicData::default()
+        .with_topic_name(TopicName(text("__cluster_metadata")))
+        .with_partitions(vec![PartitionData::default()]);
+    let quorum = DescribeQuorumRequest::default().with_topics(vec![metadata]);
+    let ids = |states: &[ReplicaState]| states.iter().map(|state| state.replica_id.0).collect::<Vec<_>>();
+    let directory = admin.call(2, &quorum).topics[0].partitions[0].current_voters[1].replica_directory_id;
+    let remove = |id: i32| {
+        RemoveRaftVoterRequest::default().with_cluster_id(None).with_voter_id(id).with_voter_directory_id(directory)
+    };
+    assert_eq!(
+        ErrorCode::new(admin.call(0, &remove(1)).error_code),
+        ErrorCode::VOTER_NOT_FOUND,
+        "it has another directory"
+    );
+    assert_eq!(admin.call(0, &remove(2)).error_code, 0);
+    let told = admin.call(2, &quorum).topics.remove(0).partitions.remove(0);
+    assert_eq!((ids(&told.current_voters), ids(&told.observers)), (vec![1], vec![2]));
+    assert_eq!(ErrorCode::new(admin.call(0, &remove(2)).error_code), ErrorCode::VOTER_NOT_FOUND);
+
+    let listener = Listener::default().with_name(text("CONTROLLER")).with_host(text("127.0.0.1")).with_port(1);
+    let add = AddRaftVoterRequest::default().with_cluster_id(None).with_voter_id(2).with_voter_directory_id(directory);
+    assert_eq!(ErrorCode::new(admin.call(1, &add).error_code), ErrorCode::INVALID_REQUEST, "it says no address");
+    let add = add.with_listeners(vec![listener]);
+    cluster.crash(2);
+    assert_eq!(ErrorCode::new(admin.call(1, &add).error_code), ErrorCode::REQUEST_TIMED_OUT, "it is not reached");
+    cluster.restart(2);
+    assert_eq!(admin.call(1, &add).error_code, 0);
+    assert_eq!(ErrorCode::new(admin.call(1, &add).error_code), ErrorCode::DUPLICATE_VOTER);
+    let told = admin.call(2, &quorum).topics.remove(0).partitions.remove(0);
+    assert_eq!((ids(&told.current_voters), ids(&told.observers)), (vec![1, 2], vec![]));
 }
 
 #[tokio::test]

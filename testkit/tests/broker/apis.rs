@@ -159,7 +159,7 @@ fn empty_request(api: ApiKey, version: i16) -> RequestKind {
         ConsumerGroupHeartbeatRequest ConsumerGroupDescribeRequest UpdateFeaturesRequest CreateAclsRequest DeleteAclsRequest
         ElectLeadersRequest AlterPartitionReassignmentsRequest ListPartitionReassignmentsRequest
         DescribeQuorumRequest UnregisterBrokerRequest AlterReplicaLogDirsRequest DescribeClientQuotasRequest AlterClientQuotasRequest
-        GetTelemetrySubscriptionsRequest PushTelemetryRequest
+        GetTelemetrySubscriptionsRequest PushTelemetryRequest AddRaftVoterRequest RemoveRaftVoterRequest
     }
     panic!("the table of this test lacks {api}")
 }

@@ -1,4 +1,4 @@
-//! The cluster: ApiVersions, DescribeCluster, DescribeQuorum, UpdateFeatures, UnregisterBroker, and directories of logs.
+//! The cluster: ApiVersions, DescribeCluster, DescribeQuorum, UpdateFeatures, UnregisterBroker, voters, and directories of logs.
 //!
 //! Not compared: addresses of nodes and controllers; how far the log of metadata is; the APIs and features of what this broker does not
 //! serve yet.
@@ -9,15 +9,17 @@ use crate::data::{TOPICS, partition, text};
 use crate::ids::Ids;
 use crate::pair::{Kind, Pair};
 use millstream_protocol::ApiKey;
+use millstream_protocol::messages::add_raft_voter_request::Listener as AddedListener;
 use millstream_protocol::messages::alter_replica_log_dirs_request::{AlterReplicaLogDir, AlterReplicaLogDirTopic};
 use millstream_protocol::messages::describe_log_dirs_request::DescribableLogDirTopic;
 use millstream_protocol::messages::describe_quorum_request::{PartitionData, TopicData};
 use millstream_protocol::messages::describe_quorum_response::ReplicaState;
 use millstream_protocol::messages::update_features_request::FeatureUpdateKey;
 use millstream_protocol::messages::{
-    AlterReplicaLogDirsRequest, ApiVersionsRequest, ApiVersionsResponse, BrokerId, DescribeClusterRequest,
-    DescribeLogDirsRequest, DescribeLogDirsResponse, DescribeQuorumRequest, DescribeQuorumResponse,
-    InitProducerIdRequest, TopicName, UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
+    AddRaftVoterRequest, AlterReplicaLogDirsRequest, ApiVersionsRequest, ApiVersionsResponse, BrokerId,
+    DescribeClusterRequest, DescribeLogDirsRequest, DescribeLogDirsResponse, DescribeQuorumRequest,
+    DescribeQuorumResponse, InitProducerIdRequest, RemoveRaftVoterRequest, StrBytes, TopicName,
+    UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
 };
 use std::collections::BTreeSet;
 
@@ -28,14 +30,16 @@ pub(crate) fn table() -> Vec<(ApiKey, Step)> {
         (ApiKey::DESCRIBE_QUORUM, quorum),
         (ApiKey::UPDATE_FEATURES, update_features),
         (ApiKey::UNREGISTER_BROKER, unregister),
+        (ApiKey::ADD_RAFT_VOTER, add_voter),
+        (ApiKey::REMOVE_RAFT_VOTER, remove_voter),
         (ApiKey::DESCRIBE_LOG_DIRS, describe_dirs),
         (ApiKey::ALTER_REPLICA_LOG_DIRS, alter_dirs),
         (ApiKey::INIT_PRODUCER_ID, unsettled),
     ]
 }
 
-/// Delegation tokens, share groups, streams groups, and the quorum's own, which this broker does not serve.
-const LATER: &[std::ops::RangeInclusive<i16>] = &[38..=41, 76..=94];
+/// Delegation tokens, share groups, streams groups, and what controllers ask each other, which this broker does not serve.
+const LATER: &[std::ops::RangeInclusive<i16>] = &[38..=41, 76..=79, 82..=94];
 /// Features of what it does not serve.
 const LATER_FEATURES: &[&str] = &["share.version", "streams.version"];
 
@@ -152,6 +156,48 @@ fn update_features(pair: &mut Pair, chance: &mut Chance) {
 fn unregister(pair: &mut Pair, chance: &mut Chance) {
     let request = UnregisterBrokerRequest::default().with_broker_id(BrokerId(*chance.pick(&[7, 99, -1])));
     pair.ask(Kind::Writes, 0, |_| request.clone(), |_, _| {});
+}
+
+/// A cluster of one node has one voter, whose directory differs, and is not asked for.
+fn add_voter(pair: &mut Pair, chance: &mut Chance) {
+    let (min, max) = pair.versions(ApiKey::ADD_RAFT_VOTER);
+    let listener =
+        |name: &str| AddedListener::default().with_name(text(name)).with_host(text("127.0.0.1")).with_port(1);
+    let names: &[&[&str]] = &[&["CONTROLLER"], &["CONTROLLER"], &["X"], &[]];
+    let request = AddRaftVoterRequest::default()
+        .with_cluster_id(chance.once_in(4).then(|| text("another")))
+        .with_timeout_ms(1000)
+        .with_voter_id(*chance.pick(&[99, 99, 99, -1]))
+        .with_voter_directory_id(*chance.pick(&[Uuid::from_u64_pair(0, 5), Uuid::from_u64_pair(0, 5), Uuid::nil()]))
+        .with_listeners(chance.pick(names).iter().map(|name| listener(name)).collect());
+    pair.ask(
+        Kind::Writes,
+        chance.version(min, max),
+        |_| request.clone(),
+        |response, _| {
+            response.error_message = response.error_message.take().map(|reason| tidy_reason(&reason));
+        },
+    );
+}
+fn remove_voter(pair: &mut Pair, chance: &mut Chance) {
+    let request = RemoveRaftVoterRequest::default()
+        .with_cluster_id(chance.once_in(4).then(|| text("another")))
+        .with_voter_id(*chance.pick(&[1, 99, 99, -1]))
+        .with_voter_directory_id(*chance.pick(&[Uuid::from_u64_pair(0, 5), Uuid::from_u64_pair(0, 5), Uuid::nil()]));
+    pair.ask(
+        Kind::Writes,
+        0,
+        |_| request.clone(),
+        |response, _| {
+            response.error_message = response.error_message.take().map(|reason| tidy_reason(&reason));
+        },
+    );
+}
+/// Who votes and what the cluster is called is each one's own.
+fn tidy_reason(reason: &StrBytes) -> StrBytes {
+    let own = [" the set of voters ", " the cluster id "];
+    let end = own.iter().find_map(|own| Some(reason.find(own)? + own.len())).unwrap_or(reason.len());
+    text(&reason[..end])
 }
 
 fn describe_dirs(pair: &mut Pair, chance: &mut Chance) {

@@ -5,6 +5,7 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
+use crate::broker::quorum::{LISTENER, Voter};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::describe_quorum_request::TopicData as Asked;
 use millstream_protocol::messages::describe_quorum_response::{Listener, Node, PartitionData, ReplicaState, TopicData};
@@ -14,7 +15,6 @@ use millstream_protocol::messages::{BrokerId, DescribeQuorumRequest, DescribeQuo
 const METADATA: &str = "__cluster_metadata";
 /// From this version on the controllers' addresses and directories are told (KIP-853).
 const NODES_SINCE: i16 = 2;
-const LISTENER: &str = "CONTROLLER";
 
 pub(super) struct DescribeQuorum;
 
@@ -60,24 +60,22 @@ fn quorum(broker: &Broker, version: i16) -> PartitionData {
     // Each change of a feature, topic or node is a record there; nobody reads them, so that their number will do.
     let end = broker.features.epoch.saturating_add(broker.topics.created());
     let now = broker.now.as_millis();
-    let directory = |node: i32| match version {
-        ..NODES_SINCE => Uuid::nil(),
-        _ => Uuid::from_u64_pair(broker.seed, u64::from(node.unsigned_abs())),
-    };
-    let voters = broker.nodes.all().iter().map(|node| {
+    let state = |voter: Voter| {
         ReplicaState::default()
-            .with_replica_id(BrokerId(node.id.get()))
-            .with_replica_directory_id(directory(node.id.get()))
+            .with_replica_id(BrokerId(voter.id))
+            .with_replica_directory_id(if version < NODES_SINCE { Uuid::nil() } else { voter.directory })
             .with_log_end_offset(end)
             .with_last_fetch_timestamp(now)
             .with_last_caught_up_timestamp(now)
-    });
+    };
+    let (voters, observers) = broker.controllers();
     PartitionData::default()
         .with_error_message(Some(StrBytes::new()))
         .with_leader_id(BrokerId(broker.nodes.controller().map_or(-1, |node| node.id.get())))
         .with_leader_epoch(1)
         .with_high_watermark(end)
-        .with_current_voters(voters.collect())
+        .with_current_voters(voters.into_iter().map(state).collect())
+        .with_observers(observers.into_iter().map(state).collect())
 }
 fn nodes(broker: &Broker, call: &Call) -> Vec<Node> {
     let node = |node: &crate::broker::Node| {

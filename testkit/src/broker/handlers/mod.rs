@@ -2,6 +2,7 @@
 
 mod add_offsets_to_txn;
 mod add_partitions_to_txn;
+mod add_raft_voter;
 mod alter_client_quotas;
 mod alter_configs;
 mod alter_partition_reassignments;
@@ -51,6 +52,7 @@ mod offset_fetch;
 mod offset_for_leader_epoch;
 mod produce;
 mod push_telemetry;
+mod remove_raft_voter;
 mod sasl_authenticate;
 mod sasl_handshake;
 mod sync_group;
@@ -194,6 +196,8 @@ served! {
     push_telemetry::PushTelemetry;
     list_config_resources::ListConfigResources;
     describe_topic_partitions::DescribeTopicPartitions;
+    add_raft_voter::AddRaftVoter;
+    remove_raft_voter::RemoveRaftVoter;
 }
 
 /// The versions of an API that this broker serves.

@@ -53,6 +53,8 @@ UpdateFeatures: Cluster Alter
 DescribeCluster: Cluster Describe
 DescribeProducers: Topic Read
 UnregisterBroker: Cluster Alter
+AddRaftVoter: Cluster Alter
+RemoveRaftVoter: Cluster Alter
 DescribeTransactions: TransactionalId Describe, Topic Describe
 ListTransactions: TransactionalId Describe
 ConsumerGroupHeartbeat: Group Read, Topic Describe

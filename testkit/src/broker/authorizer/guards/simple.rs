@@ -5,13 +5,13 @@ use crate::broker::authorizer::{Guard, Need, Operation, ResourceType, Rights, Ve
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::describe_user_scram_credentials_response::DescribeUserScramCredentialsResult;
 use millstream_protocol::messages::{
-    AlterClientQuotasRequest, AlterPartitionReassignmentsRequest, AlterReplicaLogDirsRequest,
+    AddRaftVoterRequest, AlterClientQuotasRequest, AlterPartitionReassignmentsRequest, AlterReplicaLogDirsRequest,
     AlterUserScramCredentialsRequest, ApiVersionsRequest, DeleteGroupsRequest, DeleteRecordsRequest,
     DescribeClientQuotasRequest, DescribeLogDirsRequest, DescribeProducersRequest, DescribeQuorumRequest,
     DescribeUserScramCredentialsRequest, ElectLeadersRequest, EndTxnRequest, GetTelemetrySubscriptionsRequest,
     HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest, ListConfigResourcesRequest, ListOffsetsRequest,
-    ListPartitionReassignmentsRequest, PushTelemetryRequest, SaslAuthenticateRequest, SaslHandshakeRequest,
-    SyncGroupRequest, UnregisterBrokerRequest, UpdateFeaturesRequest,
+    ListPartitionReassignmentsRequest, PushTelemetryRequest, RemoveRaftVoterRequest, SaslAuthenticateRequest,
+    SaslHandshakeRequest, SyncGroupRequest, UnregisterBrokerRequest, UpdateFeaturesRequest,
 };
 
 /// From this version on SyncGroup says which protocol it means (KIP-559).
@@ -83,6 +83,8 @@ cluster! {
     DescribeQuorumRequest Describe;
     UpdateFeaturesRequest Alter;
     UnregisterBrokerRequest Alter;
+    AddRaftVoterRequest Alter;
+    RemoveRaftVoterRequest Alter;
     ListConfigResourcesRequest DescribeConfigs;
 }
 group! { HeartbeatRequest JoinGroupRequest LeaveGroupRequest }
