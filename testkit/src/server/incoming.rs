@@ -14,8 +14,8 @@ use tokio::time::timeout;
 const MAX_BODY: usize = 1 << 20;
 /// So much of one that is too long is read before that is said.
 const MOST_DROPPED: usize = 64 << 20;
-/// How long the next part of one that is too long may take to come.
-const NEXT_WITHIN: Duration = Duration::from_millis(200);
+/// How long the next part of one that is too long may take to come: a client that a busy machine holds up is not hung up on in the middle.
+const NEXT_WITHIN: Duration = Duration::from_secs(3);
 /// How long a body may take to come.
 pub(super) const BODY_WITHIN: Duration = Duration::from_secs(10);
 
