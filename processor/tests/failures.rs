@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{config, last_values, send, sums, until, within};
+use common::{PATIENCE, config, last_values, send, sums, until, within};
 use millstream::failure::{OnDeserializationFailure, OnTaskFailure, TaskFailure};
 use millstream::prelude::*;
 use millstream::stores::fs::MemoryFs;
@@ -31,12 +31,14 @@ fn anonymous(text: &str, folder: &Path) -> String {
     let text = text.replace(&folder.display().to_string(), "FOLDER");
     ["0_0", "0_1"].iter().fold(text, |text, task| text.replace(task, "TASK"))
 }
-/// Waits until the commits under way are done, so that the next operation on the disk is the next commit's first.
-async fn at_rest(disk: &MemoryFs) {
-    let mut before = None;
-    while before.replace(disk.operations()) != Some(disk.operations()) {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
+/// Waits until all input is committed and the stores have it, so that the next operation on the disk is the next commit's first.
+async fn at_rest(streams: &Streams, cluster: &TestCluster) {
+    let input = i64::try_from(cluster.records("numbers").len()).expect("few");
+    let committed = || {
+        let active = streams.local_metadata().active;
+        active.iter().flat_map(|task| &task.committed).filter_map(|(_, next)| *next).map(|next| next.get()).sum::<i64>()
+    };
+    until("all is committed", || committed() == input).await;
 }
 /// The number after "at byte".
 fn byte_of(text: &str) -> usize {
@@ -69,8 +71,7 @@ async fn missing_source_topic_is_named() {
 #[tokio::test]
 async fn unreachable_cluster_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
-    let client = Client::builder("127.0.0.1:1").request_timeout(Duration::from_millis(200));
-    let config = StreamsConfig::new("app", client).state_dir(folder.path());
+    let config = StreamsConfig::new("app", Client::builder("127.0.0.1:1")).state_dir(folder.path());
     let error = Streams::start(sums(key_value("sums")), config).await.expect_err("nobody listens");
     assert_eq!(error.kind(), StreamsErrorKind::Client);
     assert_eq!(
@@ -100,7 +101,7 @@ async fn folder_in_use_is_refused() {
         text.starts_with("lock the state folder") && text.contains("another process of this application"),
         "{text}"
     );
-    within("close", one.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", one.close(PATIENCE)).await.expect("it closes");
 }
 
 #[tokio::test]
@@ -139,7 +140,7 @@ async fn undecodable_record_stops_the_process_and_what_came_before_is_committed(
     let streams = Streams::start(sums(key_value("sums")), skipping).await.expect("it starts");
     until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&7)).await;
     assert_eq!(streams.metrics().value_of("dropped-records-total"), Some(1.0));
-    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 }
 
 #[tokio::test]
@@ -169,7 +170,7 @@ async fn undecodable_record_goes_to_the_dead_letters_with_where_it_came_from_and
          value of 8 is expected\n__streams.errors.stacktrace=has 7 bytes where a value of 8 is \
          expected\n__streams.errors.topic=numbers\n__streams.errors.partition=P\n__streams.errors.offset=1"
     );
-    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 }
 
 #[tokio::test]
@@ -191,7 +192,7 @@ async fn failing_task_is_started_again_and_its_neighbour_goes_on() {
     until("all went through", || last_values(&cluster, "sums").len() == 40).await;
     assert_eq!(FAILURES.load(Ordering::SeqCst), 3);
     within("run", streams.states().wait_for(State::Running)).await.expect("it runs");
-    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 }
 
 #[tokio::test]
@@ -212,7 +213,7 @@ async fn full_disk_loses_nothing_and_work_goes_on_when_there_is_room() {
         move |last: &std::collections::BTreeMap<String, i64>| last.len() == 5 && last.values().all(|each| *each == of)
     };
     until("all is summed", || sum(10)(&last_values(&cluster, "app-sums-changelog"))).await;
-    at_rest(&disk).await;
+    at_rest(&streams, &cluster).await;
     disk.fail_from(disk.operations(), std::io::ErrorKind::StorageFull);
     send(&cluster, numbers()).await;
     until("a task fails", || SAID.lock().expect("nothing panics").is_some()).await;
@@ -221,7 +222,7 @@ async fn full_disk_loses_nothing_and_work_goes_on_when_there_is_room() {
     until("all is summed", || sum(30)(&last_values(&cluster, "app-sums-changelog"))).await;
     let said = SAID.lock().expect("nothing panics").clone().unwrap_or_default();
     assert_eq!(anonymous(&said, folder.path()), "prepare a commit in the stores of task TASK");
-    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 }
 
 #[tokio::test]
@@ -235,7 +236,7 @@ async fn close_tells_that_the_last_commit_failed() {
     send(&cluster, (0..50).map(|number| ("a".to_owned(), number))).await;
     until("all is processed", || streams.metrics().value_of("process-total") == Some(50.0)).await;
     disk.fail_from(disk.operations(), std::io::ErrorKind::StorageFull);
-    let error = within("close", streams.close(Duration::from_secs(10))).await.expect_err("nothing was committed");
+    let error = within("close", streams.close(PATIENCE)).await.expect_err("nothing was committed");
     let text = whole(&error);
     assert!(text.contains("the stores of task 0_") && text.contains("The disk is full"), "{text}");
 }
@@ -248,7 +249,7 @@ async fn full_disk_stops_the_process_and_the_next_one_has_it_all() {
     let streams = Streams::start(sums(key_value("sums")), config()).await.expect("it starts");
     send(&cluster, [("a".to_owned(), 1)]).await;
     until("it is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&1)).await;
-    at_rest(&disk).await;
+    at_rest(&streams, &cluster).await;
     disk.fail_from(disk.operations(), std::io::ErrorKind::StorageFull);
     send(&cluster, [("a".to_owned(), 2)]).await;
     let error = within("stop", streams.run_until(std::future::pending::<()>())).await.expect_err("the disk is full");
@@ -262,7 +263,7 @@ async fn full_disk_stops_the_process_and_the_next_one_has_it_all() {
     disk.heal();
     let streams = Streams::start(sums(key_value("sums")), config()).await.expect("it starts");
     until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&7)).await;
-    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 }
 
 #[tokio::test]
@@ -272,7 +273,7 @@ async fn corrupt_journal_is_named_and_kept_and_its_removal_restores_the_store() 
     send(&cluster, (0..50).map(|number| ("a".to_owned(), number))).await;
     let streams = Streams::start(sums(key_value("sums")), config()).await.expect("it starts");
     until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&1225)).await;
-    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 
     let partition = cluster.records("numbers")[0].topic_partition.partition;
     let store = folder.path().join("app").join(format!("0_{partition}")).join("sums");
@@ -301,7 +302,7 @@ async fn corrupt_journal_is_named_and_kept_and_its_removal_restores_the_store() 
     send(&cluster, [("a".to_owned(), 1000)]).await;
     let streams = Streams::start(sums(key_value("sums")), config()).await.expect("it starts");
     until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&2225)).await;
-    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 }
 
 #[tokio::test]
@@ -316,5 +317,5 @@ async fn broker_that_is_gone_for_a_while_loses_nothing() {
     cluster.restart(1);
     send(&cluster, (0..50).map(|number| ("a".to_owned(), number))).await;
     until("all is summed", || last_values(&cluster, "app-sums-changelog").get("a") == Some(&2450)).await;
-    within("close", streams.close(Duration::from_secs(20))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 }

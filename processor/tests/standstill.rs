@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{config, last_values, send, until, within};
+use common::{PATIENCE, config, last_values, send, until, within};
 use millstream::State;
 use millstream::client::ProducerRecord;
 use millstream::prelude::*;
@@ -75,9 +75,9 @@ async fn task_that_stands_still_is_given_up_alone_and_comes_back() {
     let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     let gates = [Arc::<Gate>::default(), Arc::default()];
     let start = |at: usize| {
-        // One worker: another one takes its place while it is inside the record.
+        // One worker: another one takes its place while it is inside the record. Nothing but the gate takes as long as that.
         let config = config(&cluster, "slow", folders[at].path()).num_workers(1);
-        Streams::start(sums(&gates[at]), config.max_poll_interval(Duration::from_millis(400)))
+        Streams::start(sums(&gates[at]), config.max_poll_interval(Duration::from_secs(5)))
     };
     let both = [start(0).await.expect("it starts"), start(1).await.expect("it starts")];
     let tasks = |streams: &Streams| streams.local_metadata().active.iter().map(|task| task.task).collect::<Vec<_>>();
@@ -104,11 +104,11 @@ async fn task_that_stands_still_is_given_up_alone_and_comes_back() {
     let of_slow = || cluster.records("sums").iter().filter(|record| record.key.as_deref() == Some(b"slow")).count();
     let [one, two] = both;
     let (slow, quick) = if at == 0 { (one, two) } else { (two, one) };
-    within("it closes", quick.close(Duration::from_secs(20))).await.expect("it closes");
+    within("it closes", quick.close(PATIENCE)).await.expect("it closes");
     until("the task has come back", || tasks(&slow).len() == 3).await;
     send(&cluster, [("key-1".to_owned(), 5)]).await;
     *expected.entry("key-1".to_owned()).or_insert(0) += 5;
     until("nothing is counted twice", || last_values(&cluster, "slow-sums-changelog") == expected).await;
     assert_eq!(of_slow(), 1, "the record that took too long has no output: its task was another's by then");
-    within("it closes", slow.close(Duration::from_secs(20))).await.expect("it closes");
+    within("it closes", slow.close(PATIENCE)).await.expect("it closes");
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{config, last_values, send, sums, until, within};
+use common::{PATIENCE, config, last_values, send, sums, until, within};
 use millstream::stores::{ChangelogOptions, key_value};
 use millstream::{State, Streams};
 use millstream_testkit::TestCluster;
@@ -43,7 +43,7 @@ async fn restart_goes_on_from_its_files_and_reads_no_changelog_record() {
         let streams = streams.expect("it starts");
         until("all is summed", || last_values(&cluster, CHANGELOG) == expected(round, 500)).await;
         assert_eq!(metric(&streams, "restore-records-total"), 0.0, "round {round}");
-        within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+        within("close", streams.close(PATIENCE)).await.expect("it closes");
     }
     assert_eq!(last_values(&cluster, "sums"), expected(3, 500));
 }
@@ -57,7 +57,7 @@ async fn wiped_folder_is_restored_from_the_changelog() {
         let streams = streams.expect("it starts");
         until("all is summed", || last_values(&cluster, CHANGELOG) == expected(round, 500)).await;
         assert_eq!(metric(&streams, "restore-records-total") > 0.0, round == 2);
-        within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+        within("close", streams.close(PATIENCE)).await.expect("it closes");
         std::fs::remove_dir_all(folder.path().join("app")).expect("it can be removed");
     }
 }
@@ -70,7 +70,7 @@ async fn memory_store_is_restored_at_each_start() {
         let topology = sums(key_value("sums").in_memory());
         let streams = Streams::start(topology, config(&cluster, "app", folder.path())).await.expect("it starts");
         until("all is summed", || last_values(&cluster, CHANGELOG) == expected(round, 100)).await;
-        within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+        within("close", streams.close(PATIENCE)).await.expect("it closes");
     }
 }
 
@@ -82,7 +82,7 @@ async fn journaled_store_without_a_changelog_goes_on_where_it_was() {
         let topology = sums(key_value("sums").changelog(ChangelogOptions::Off));
         let streams = Streams::start(topology, config(&cluster, "app", folder.path())).await.expect("it starts");
         until("all is summed", || last_values(&cluster, "sums") == expected(round, 100)).await;
-        within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+        within("close", streams.close(PATIENCE)).await.expect("it closes");
     }
 }
 
@@ -100,11 +100,11 @@ async fn second_process_takes_half_of_the_tasks_and_gives_them_back() {
     send(&cluster, numbers(300)).await;
     until("all is summed", || last_values(&cluster, CHANGELOG) == expected(2, 300)).await;
     assert_eq!(metric(&one, "task-created-total"), 4.0, "the tasks that stayed were not touched");
-    within("close", two.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", two.close(PATIENCE)).await.expect("it closes");
     until("all four again", || one.local_metadata().active.len() == 4).await;
     send(&cluster, numbers(300)).await;
     until("all is summed", || last_values(&cluster, CHANGELOG) == expected(3, 300)).await;
-    within("close", one.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", one.close(PATIENCE)).await.expect("it closes");
 }
 
 /// Each of the four tasks keeps about a quarter of the budget and more, none of them all of it. It was compared with each task's own
@@ -118,5 +118,5 @@ async fn small_tasks_reach_the_budget_for_uncommitted_state_together() {
     let streams = Streams::start(sums(key_value("sums")), config).await.expect("it starts");
     send(&cluster, (0..4_000).map(|number| (format!("key-{number:04}"), number))).await;
     until("the budget makes them commit", || !last_values(&cluster, CHANGELOG).is_empty()).await;
-    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{config, last_values, until, within};
+use common::{PATIENCE, config, last_values, until, within};
 use millstream::client::ProducerRecord;
 use millstream::prelude::*;
 use millstream_testkit::TestCluster;
@@ -36,7 +36,7 @@ async fn words_meet_in_one_task_whatever_line_they_came_in() {
     let expected: BTreeMap<String, i64> = expected.into_iter().map(|(word, count)| (word.to_owned(), count)).collect();
     until("all is counted", || last_values(&cluster, "word-counts") == expected).await;
     for streams in [one, two] {
-        within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+        within("close", streams.close(PATIENCE)).await.expect("it closes");
     }
 }
 
@@ -47,7 +47,7 @@ async fn paused_application_processes_nothing_until_it_is_resumed() {
     let streams = Streams::start(words(), config(&cluster, "words", folder.path())).await.expect("it starts");
     within("run", streams.states().wait_for(millstream::State::Running)).await.expect("it runs");
     assert_eq!(streams.add_worker(), 3);
-    assert_eq!(streams.remove_worker(Duration::from_secs(10)).await.expect("it is idle"), 2);
+    assert_eq!(streams.remove_worker(PATIENCE).await.expect("it is idle"), 2);
     streams.pause();
     let producer = Producer::connect(&cluster).await.expect("the cluster is there");
     producer.send(ProducerRecord::to("lines").value("word")).await.expect("it is written");
@@ -55,5 +55,5 @@ async fn paused_application_processes_nothing_until_it_is_resumed() {
     assert!(cluster.records("word-counts").is_empty());
     streams.resume();
     until("it is counted", || last_values(&cluster, "word-counts").get("word") == Some(&1)).await;
-    within("close", streams.close(Duration::from_secs(10))).await.expect("it closes");
+    within("close", streams.close(PATIENCE)).await.expect("it closes");
 }
