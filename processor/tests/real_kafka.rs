@@ -48,7 +48,7 @@ async fn until_last_values(kafka: &str, topic: &str, expected: &BTreeMap<String,
     let consumer = Consumer::builder(kafka).isolation_level(IsolationLevel::ReadCommitted);
     let mut consumer = consumer.auto_offset_reset(OffsetReset::Earliest).build().await.expect("it connects");
     consumer.assign((0..4).map(|partition| (topic, partition)));
-    let (mut last, deadline) = (BTreeMap::new(), Instant::now() + Duration::from_secs(60));
+    let (mut last, deadline) = (BTreeMap::new(), Instant::now() + Duration::from_secs(300));
     while last != *expected {
         assert!(Instant::now() < deadline, "{topic}: {last:?}, not {expected:?}");
         let Ok(polled) = tokio::time::timeout(Duration::from_secs(1), consumer.poll()).await else { continue };

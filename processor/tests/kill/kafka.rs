@@ -1,5 +1,6 @@
 //! A cluster to run against, the embedded one or a real one, and what topics have in it.
 
+use crate::scene::PATIENCE;
 use millstream::TopicPartition;
 use millstream::client::admin::NewTopic;
 use millstream::client::{Client, Consumer, IsolationLevel, OffsetReset, OffsetSpec};
@@ -88,7 +89,7 @@ pub(crate) async fn make(client: &Client, topics: [&str; 2]) {
     made.expect("the topics are new");
     let ends =
         || topics.into_iter().flat_map(|topic| (0..PARTITIONS).map(move |at| ((topic, at).into(), OffsetSpec::Latest)));
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     while let Err(error) = client.admin().topics().offsets(ends()).await.and_then(|ends| ends.all()) {
         assert!(Instant::now() < deadline, "the topics do not come: {error}");
         tokio::time::sleep(MOMENT).await;

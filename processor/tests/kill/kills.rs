@@ -34,7 +34,7 @@ async fn killed_in_a_commit(scene: &mut Scene, point: Point) {
         assert_eq!(next.restored(), Some(0), "{}: what a SIGKILL leaves on the disk is enough", scene.what());
         assert!(scene.read_of_the_changelog().is_none_or(|count| count == 0), "{}", scene.what());
     } else {
-        assert!(next.restored() > Some(0), "{}: memory is restored", scene.what());
+        scene.wait_until("it says that memory is restored", || next.restored() > Some(0)).await;
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::cases::*;
 use crate::kafka::Kafka;
 use crate::program::Program;
-use crate::scene::Scene;
+use crate::scene::{PATIENCE, Scene};
 use millstream_testkit::TestCluster;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -26,7 +26,7 @@ async fn paused_alone(kafka: Kafka, store: Store, point: Point) {
 }
 
 async fn until_nobody_is_a_member(scene: &Scene) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let groups = scene.client().admin().groups().describe([scene.application()]).await;
         let groups = groups.and_then(|groups| groups.all()).expect("the group is there");
@@ -65,6 +65,8 @@ paused_alone_at! {
 async fn starts_empty(store: Store, again: impl FnOnce(&TempDir, &Scene) -> Program) {
     let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
     let mut scene = Scene::new(kafka, store, "started again").await;
+    // Whoever loses its session has lost what it had: it would start empty once more.
+    scene.never_lose_a_session();
     let folder = Scene::folder();
     scene.live_and_close(&folder).await;
     scene.forget();
@@ -89,6 +91,7 @@ async fn journal_without_a_changelog_starts_empty_on_another_disk_and_says_so() 
 async fn journal_without_a_changelog_starts_empty_when_another_has_committed_meanwhile() {
     let kafka = Kafka::Embedded(Box::new(TestCluster::builder().start().await));
     let mut scene = Scene::new(kafka, LOCAL[0], "moved away and back").await;
+    scene.never_lose_a_session();
     let (here, elsewhere) = (Scene::folder(), Scene::folder());
     scene.live_and_close(&here).await;
     scene.forget();
