@@ -13,10 +13,11 @@ fn failure(bootstrap: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).expect("it prints UTF-8").replace(bootstrap, "ADDRESS")
 }
 
-/// An address where nobody listens: it was free a moment ago.
-fn nobody() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("bound").to_string()
+/// A cluster that is down: nobody listens at its address, and nobody else can.
+fn nobody() -> TestCluster {
+    let cluster = cluster();
+    cluster.crash(1);
+    cluster
 }
 fn cluster() -> TestCluster {
     let builder = TestCluster::builder().topic("there", 1).config("auto.create.topics.enable", "false");
@@ -25,7 +26,7 @@ fn cluster() -> TestCluster {
 
 #[test]
 fn an_address_where_nobody_listens() {
-    let text = failure(&nobody(), &["topics", "list"]);
+    let text = failure(&nobody().bootstrap_servers(), &["topics", "list"]);
     assert_eq!(
         text,
         "millstream: connect to the cluster: no broker answered. Tried: ADDRESS: Connection refused (os \
@@ -67,7 +68,7 @@ fn a_topic_that_does_not_exist_is_not_deleted() {
 /// `broker --topic` takes it so, and Kafka's words for a colon say nothing about partitions.
 #[test]
 fn partitions_beside_a_name_are_told_how_they_are_said() {
-    let text = failure(&nobody(), &["topics", "create", "orders:12:3"]);
+    let text = failure(&nobody().bootstrap_servers(), &["topics", "create", "orders:12:3"]);
     assert_eq!(
         text,
         "millstream: create topic `orders:12:3`: a topic's name has no colon; its partitions are said by --partitions, its replicas by \
@@ -99,7 +100,7 @@ fn a_group_that_does_not_exist_is_not_described() {
 
 #[test]
 fn a_key_that_nobody_has_is_refused_with_the_nearest() {
-    let text = failure(&nobody(), &["topics", "list", "--set", "request.timeout=5"]);
+    let text = failure(&nobody().bootstrap_servers(), &["topics", "list", "--set", "request.timeout=5"]);
     assert_eq!(
         text,
         "millstream: configure: option `request.timeout`: is not known; did you mean \

@@ -35,11 +35,11 @@ async fn a_coordinator_that_moves_or_is_not_ready_is_looked_up_again() -> Result
     Ok(())
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_that_is_never_answered_ends_in_time_and_says_that_it_is_in_doubt() -> Result<(), Error> {
-    let cluster = TestCluster::start().await;
-    let client =
-        Client::builder(cluster.bootstrap_servers()).default_api_timeout(Duration::from_millis(400)).build().await?;
+    let cluster = TestCluster::builder().in_memory().start().await;
+    let builder = Client::builder(cluster.bootstrap_servers()).runtime(cluster.runtime().expect("one in memory"));
+    let client = builder.default_api_timeout(Duration::from_millis(400)).build().await?;
     cluster.on_api(ApiKey::CREATE_TOPICS).times(1000).disconnect();
     let error = client.admin().topics().create([NewTopic::new("t").partitions(1)]).await.expect_err("no answer");
     assert!(matches!(error.kind(), ErrorKind::Unreachable | ErrorKind::TimedOut), "{error:?}");

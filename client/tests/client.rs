@@ -6,23 +6,30 @@ use millstream_testkit::TestCluster;
 use std::io::Read;
 use std::net::TcpListener;
 use std::time::Duration;
+use tokio::net::TcpSocket;
 
-/// An address where nobody listens: it was free a moment ago.
-fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("bound").to_string()
+/// A cluster that is down: nobody listens at its address, and nobody else can.
+async fn nobody() -> TestCluster {
+    let cluster = TestCluster::start().await;
+    cluster.crash(1);
+    cluster
 }
 
 #[tokio::test]
 async fn one_address_that_answers_is_enough() {
     let cluster = TestCluster::start().await;
-    let addresses = format!("{},{}", nobody(), cluster.bootstrap_servers());
+    let nobody = nobody().await;
+    let addresses = format!("{},{}", nobody.bootstrap_servers(), cluster.bootstrap_servers());
     Client::builder(addresses).build().await.expect("one answers");
 }
 
 #[tokio::test]
 async fn a_lazy_client_may_start_before_its_cluster() {
-    let port = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("bound").port();
+    // Bound and not listened on, so that nobody else takes it before the cluster does.
+    let held = TcpSocket::new_v4().expect("a socket");
+    held.set_reuseaddr(true).expect("an option");
+    held.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+    let port = held.local_addr().expect("bound").port();
     let client = Client::builder(format!("127.0.0.1:{port}")).build_lazy().expect("it asks nobody yet");
     let producer = client.producer().build().await.expect("nor does this");
     let sent = tokio::spawn(async move { producer.send(ProducerRecord::to("t").value("x")).await });

@@ -34,7 +34,7 @@ async fn a_commit_shows_all_and_an_abort_nothing() -> Result<(), Error> {
         }
         assert_eq!(cluster.values("t"), ["a", "c", "e"], "transaction.version {edition}");
         assert_eq!(cluster.values("u"), ["a", "c", "e"], "transaction.version {edition}");
-        producer.close(Duration::from_secs(5)).await?;
+        producer.close(Duration::from_secs(120)).await?;
     }
     Ok(())
 }

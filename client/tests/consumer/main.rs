@@ -13,7 +13,7 @@ use millstream_testkit::TestCluster;
 use std::time::Duration;
 
 /// How long a test waits for what must come.
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(180);
 
 fn consumer(cluster: &TestCluster) -> ConsumerBuilder {
     Consumer::builder(cluster).auto_offset_reset(OffsetReset::Earliest)

@@ -23,7 +23,7 @@ async fn records_come_in_order_with_their_places() -> Result<(), Error> {
     let place = consumer.positions();
     assert_eq!(place.of(&("t", 0).into()).map(|next| next.offset), Some(Offset::new(3)));
     assert_eq!(consumer.lag(&("t", 0).into()), Some(0));
-    consumer.close(Duration::from_secs(5)).await
+    consumer.close(SOON).await
 }
 
 #[tokio::test]

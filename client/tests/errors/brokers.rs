@@ -147,10 +147,10 @@ async fn a_broker_that_is_too_old_to_read_from_is_named_with_its_versions() {
 #[tokio::test]
 async fn a_broker_that_is_gone_for_too_long_is_named_and_what_was_acknowledged_is_there_once() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;
-    let client = Client::builder(cluster.bootstrap_servers()).request_timeout(Duration::from_millis(500));
-    let client = client.default_api_timeout(Duration::from_secs(1)).build().await.expect("connects");
+    let client = Client::builder(cluster.bootstrap_servers()).request_timeout(Duration::from_secs(5));
+    let client = client.default_api_timeout(Duration::from_secs(5)).build().await.expect("connects");
     let builder = Producer::builder(&client).linger(Duration::ZERO);
-    let producer = builder.delivery_timeout(Duration::from_secs(2)).build().await.expect("builds");
+    let producer = builder.delivery_timeout(Duration::from_secs(10)).build().await.expect("builds");
     producer.send(ProducerRecord::to("t").value("before")).await.expect("acknowledged");
     cluster.crash(1);
     let address = cluster.bootstrap_servers();

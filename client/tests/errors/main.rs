@@ -24,5 +24,5 @@ fn whole(error: &Error) -> String {
 
 /// Waits long enough for a busy machine.
 async fn within<F: Future>(what: &str, future: F) -> F::Output {
-    tokio::time::timeout(Duration::from_secs(60), future).await.unwrap_or_else(|_| panic!("in vain: {what}"))
+    tokio::time::timeout(Duration::from_secs(180), future).await.unwrap_or_else(|_| panic!("in vain: {what}"))
 }

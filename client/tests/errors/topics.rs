@@ -34,9 +34,9 @@ async fn the_producer_names_it_and_sends_to_the_others() {
     assert_eq!(cluster.values("there"), ["before", "after"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_producer_that_may_not_wait_so_long_says_what_the_cluster_said() {
-    let cluster = cluster().await;
+    let cluster = TestCluster::builder().in_memory().config("auto.create.topics.enable", "false").start().await;
     let producer = Producer::builder(&cluster).max_block(Duration::from_millis(300)).build().await.expect("builds");
     let error = producer.send(ProducerRecord::to("nowhere").value("x")).await.expect_err("no such topic");
     assert_eq!(
