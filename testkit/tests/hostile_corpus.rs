@@ -22,7 +22,7 @@ fn memory_mib() -> usize {
 }
 fn connect(cluster: &TestCluster) -> TcpStream {
     let stream = TcpStream::connect(cluster.bootstrap_servers()).expect("it listens");
-    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout can be set");
+    stream.set_read_timeout(Some(Duration::from_secs(180))).expect("a timeout can be set");
     stream
 }
 /// Sends a payload; says whether an answer or the end of the connection came, and not nothing.

@@ -1,7 +1,7 @@
 //! What a cluster keeps has bounds: of records, of all else that clients make it remember, of partitions. Each test drives one kind to its bound,
 //! whose answer is a code that clients know, and finds that the cluster goes on.
 
-use crate::client::{Connection, batch, connect, produce, text, write};
+use crate::client::{Connection, PATIENCE, batch, connect, produce, text, write};
 use crate::transactions::{Producer, TV1, TV2};
 use bytes::Bytes;
 use millstream_protocol::messages::alter_client_quotas_request::{EntityData, EntryData, OpData};
@@ -403,7 +403,7 @@ async fn parts_of_requests_have_a_bound_over_all_connections() {
     let begun = Instant::now();
     while held.len() > 10 {
         held.retain_mut(is_open);
-        assert!(begun.elapsed() < Duration::from_secs(30), "{} of 20 are open", held.len());
+        assert!(begun.elapsed() < PATIENCE, "{} of 20 are open", held.len());
     }
     assert!(!held.is_empty(), "those that fit are left alone");
     // Who asks for little is served meanwhile, and who comes after them as well.

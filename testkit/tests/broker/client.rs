@@ -15,8 +15,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How long a broker may take to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long anything may take on a machine that is busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What a connection runs over.
 pub(crate) trait Stream: Read + Write {

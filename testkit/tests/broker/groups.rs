@@ -1,6 +1,6 @@
 //! Classic groups: every state, every way in and out.
 
-use crate::client::{Connection, text};
+use crate::client::{Connection, PATIENCE, text};
 use bytes::Bytes;
 use millstream_protocol::messages::join_group_request::JoinGroupRequestProtocol;
 use millstream_protocol::messages::leave_group_request::MemberIdentity;
@@ -121,7 +121,7 @@ fn state(cluster: &TestCluster) -> String {
 fn until(cluster: &TestCluster, wanted: &str) {
     let begun = Instant::now();
     while state(cluster) != wanted {
-        assert!(begun.elapsed() < Duration::from_secs(30), "the group is {}, not {wanted}", state(cluster));
+        assert!(begun.elapsed() < PATIENCE, "the group is {}, not {wanted}", state(cluster));
         std::thread::sleep(Duration::from_millis(1));
     }
 }

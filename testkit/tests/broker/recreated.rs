@@ -1,6 +1,6 @@
 //! What fetches are told of topics that were deleted, or made anew under the same name.
 
-use crate::client::{Connection, fetch, text};
+use crate::client::{Connection, PATIENCE, fetch, text};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::create_topics_request::CreatableTopic;
 use millstream_protocol::messages::delete_topics_request::DeleteTopicState;
@@ -43,7 +43,7 @@ impl Topic {
             if is_it(led) {
                 return;
             }
-            assert!(begun.elapsed() < Duration::from_secs(30), "the topic stays as it is");
+            assert!(begun.elapsed() < PATIENCE, "the topic stays as it is");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -72,7 +72,7 @@ fn told(bootstrap: &str) -> Vec<(Vec<ErrorCode>, Vec<ErrorCode>)> {
         if opened.responses[0].partitions[0].error_code == 0 {
             break opened;
         }
-        assert!(begun.elapsed() < Duration::from_secs(30), "{opened:?}");
+        assert!(begun.elapsed() < PATIENCE, "{opened:?}");
     };
     let next = |epoch| FetchRequest {
         session_id: opened.session_id,

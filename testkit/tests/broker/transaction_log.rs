@@ -1,6 +1,6 @@
 //! What the transaction coordinator writes to `__transaction_state`, and what it forgets.
 
-use crate::client::{Connection, batch, fetch, produce, text};
+use crate::client::{Connection, PATIENCE, batch, fetch, produce, text};
 use crate::services::real_kafka::RealKafka;
 use crate::transactions::{Producer, TV1, TV2};
 use bytes::Bytes;
@@ -28,7 +28,7 @@ fn persist<T>(what: &str, mut ask: impl FnMut() -> Result<T, ErrorCode>) -> T {
     loop {
         match ask() {
             Ok(done) => return done,
-            Err(code) => assert!(begun.elapsed() < Duration::from_secs(30), "{what}: {code} for half a minute"),
+            Err(code) => assert!(begun.elapsed() < PATIENCE, "{what}: {code} all the time"),
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -70,7 +70,7 @@ async fn our_own_client_writes_to_every_release() {
         let cluster = TestCluster::builder().kafka_version(release).topic("t", 1).start().await;
         let producer = millstream_client::Producer::builder(&cluster).build().await.unwrap();
         producer.send(millstream_client::ProducerRecord::to("t").value("x")).await.unwrap();
-        producer.close(std::time::Duration::from_secs(10)).await.unwrap();
+        producer.close(super::client::PATIENCE).await.unwrap();
         assert_eq!(cluster.values("t"), ["x"], "{release}");
     }
 }

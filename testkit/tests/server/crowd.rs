@@ -144,7 +144,8 @@ fn hundreds_that_say_nothing_hold_the_control_port_for_a_moment() {
     let begun = Instant::now();
     assert_eq!(super::http::ask(&broker.control, "GET", "/topics", None).0, 200);
     println!("an answer behind {} others after {:?}", crowd.len(), begun.elapsed());
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // A second for each eight would be more than half a minute, however idle the machine.
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
 /// Every connection is a file: those of the brokers' clients left none to whoever wanted to ask the control port what was the matter.

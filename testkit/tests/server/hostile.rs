@@ -10,7 +10,7 @@ impl Controlled {
     fn connect(&self, bytes: &[u8]) -> TcpStream {
         let url = self.server.url();
         let mut stream = TcpStream::connect(url.strip_prefix("http://").expect("a URL of HTTP")).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout can be set");
+        stream.set_read_timeout(Some(Duration::from_secs(180))).expect("a timeout can be set");
         stream.write_all(bytes).expect("it takes the request");
         stream
     }

@@ -28,7 +28,7 @@ pub(crate) fn exchange(url: &str, method: &str, path: &str, body: Option<&serde_
 /// What comes back for bytes of one's own, until the other side hangs up.
 pub(crate) fn raw(url: &str, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").expect("a URL of HTTP")).expect("the port is open");
-    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout can be set");
+    stream.set_read_timeout(Some(Duration::from_secs(180))).expect("a timeout can be set");
     stream.write_all(bytes).expect("it takes the request");
     let mut text = String::new();
     stream.read_to_string(&mut text).expect("it answers and hangs up");

@@ -10,7 +10,7 @@ const UNKNOWN: [u8; 15] = [0, 0, 0, 11, 0, 3, 0, 99, 0, 0, 0, 7, 0xff, 0xff, 0];
 /// Has a connection closed, about which the process says a line.
 fn be_refused(broker: &Broker) {
     let mut stream = broker.connect();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout can be set");
+    stream.set_read_timeout(Some(Duration::from_secs(180))).expect("a timeout can be set");
     stream.write_all(&UNKNOWN).expect("it takes the request");
     assert_eq!(stream.read(&mut [0; 1]).expect("it hangs up"), 0);
 }
