@@ -21,7 +21,14 @@ const RECORDS: u64 = 1_000_000;
 /// How many records go in at once; the others come at a steady rate, so that there is input in every second of the rebalances.
 const AT_ONCE: u64 = 400_000;
 const PER_SECOND: u64 = 20_000;
-const SESSION: Duration = Duration::from_secs(6);
+/// Longer than a busy machine holds up whoever is alive.
+const SESSION: Duration = Duration::from_secs(20);
+/// A rebalance that stopped everybody would wait for the killed process as long as its session lasts. Much less is what a busy machine may
+/// take for a commit.
+const STALL: Duration = Duration::from_secs(10);
+
+/// How long anything may take before the test fails.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A cluster of its own, ended with the test.
 struct Kafka {
@@ -49,7 +56,7 @@ impl Kafka {
                 topic,
                 "--from-beginning",
                 "--timeout-ms",
-                "8000",
+                "30000",
                 "--isolation-level",
                 "read_committed",
                 "--formatter-property",
@@ -162,8 +169,8 @@ async fn a_million_records_are_summed_up_while_a_process_is_killed_and_comes_bac
     let back = Process::start(&kafka, "victim", 2);
     until("the killed process has tasks again", || back.tasks("task runs").len() >= 2).await;
     over.store(true, Ordering::Relaxed);
-    let stalls = watch.await.expect("the offsets are told");
-    assert!(stalls.is_empty(), "the survivor committed nothing in these seconds: {stalls:?}");
+    let stall = watch.await.expect("the offsets are told");
+    assert!(stall < STALL, "the survivor committed nothing for {stall:?}");
 
     feeding.await.expect("the input is written");
     until_committed(&client, |done| done >= RECORDS).await;
@@ -180,7 +187,7 @@ async fn a_million_records_are_summed_up_while_a_process_is_killed_and_comes_bac
     survivor.close().await;
     back.close().await;
 
-    // Side by side, since each waits for eight seconds at its topic's end.
+    // Side by side, since each waits for half a minute at its topic's end.
     let (input, changelog, aggregates) =
         tokio::join!(kafka.read_by_jvm(INPUT), kafka.read_by_jvm(CHANGELOG), kafka.read_by_jvm(AGGREGATES));
     let mut sums = BTreeMap::new();
@@ -220,7 +227,7 @@ async fn until_committed(client: &Client, enough: impl Fn(u64) -> bool) {
         if enough(u64::try_from(done).expect("not negative")) {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(120), "only {done} records are committed after two minutes");
+        assert!(start.elapsed() < PATIENCE, "only {done} records are committed after {PATIENCE:?}");
         sleep(Duration::from_millis(100)).await;
     }
 }
@@ -228,33 +235,32 @@ async fn until_committed(client: &Client, enough: impl Fn(u64) -> bool) {
 async fn until(what: &str, mut reached: impl FnMut() -> bool) {
     let start = Instant::now();
     while !reached() {
-        assert!(start.elapsed() < Duration::from_secs(60), "not within a minute: {what}");
+        assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
         sleep(Duration::from_millis(50)).await;
     }
 }
 
-/// Looks every second whether the committed offsets of these tasks' partitions have risen, while there was input. Gives the seconds
+/// Looks every second whether the committed offsets of these tasks' partitions have risen, while there was input. Gives the longest time
 /// in which they had not.
-async fn watch_progress(client: Client, tasks: BTreeSet<String>, over: Arc<AtomicBool>) -> Vec<u64> {
+async fn watch_progress(client: Client, tasks: BTreeSet<String>, over: Arc<AtomicBool>) -> Duration {
     let of_task = |task: &String| task.split('_').nth(1).and_then(|partition| partition.parse().ok());
     let partitions: Vec<TopicPartition> =
         tasks.iter().filter_map(of_task).map(|partition: i32| TopicPartition::new(INPUT, partition)).collect();
-    let mut stalls = Vec::new();
+    let (mut longest, mut risen) = (Duration::ZERO, Instant::now());
     let mut before = position(&client, &partitions).await;
-    let mut second = 0;
     while !over.load(Ordering::Relaxed) {
-        second += 1;
         sleep(Duration::from_secs(1)).await;
         let now = position(&client, &partitions).await;
         let specs = partitions.iter().map(|partition| (partition.clone(), OffsetSpec::Latest)).collect::<Vec<_>>();
         let ends = client.admin().topics().offsets(specs).await.expect("asked").all().expect("offsets are told");
         let end: i64 = ends.values().map(|end| end.map_or(0, |end| end.get())).sum();
-        if now <= before && before < end {
-            stalls.push(second);
+        if now > before || before >= end {
+            risen = Instant::now();
         }
+        longest = longest.max(risen.elapsed());
         before = now;
     }
-    stalls
+    longest
 }
 
 async fn position(client: &Client, partitions: &[TopicPartition]) -> i64 {

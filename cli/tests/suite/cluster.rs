@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::timeout;
 
 /// How long anything may take before the test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 pub(crate) struct Cluster {
     bootstrap: String,
