@@ -60,7 +60,7 @@ fn the_commands_of_the_readme_work_one_after_the_other() {
     }
     let place = tempfile::tempdir().expect("a folder");
     let script = with_free_ports(&script);
-    let said = run(Command::new("timeout").args(["120", "bash", "-c", &script]), place.path());
+    let said = run(Command::new("timeout").args(["600", "bash", "-c", &script]), place.path());
     assert!(said.contains(r#""used":0,"left":3"#), "a fault is told of: {said}");
     assert!(said.contains("b'12 apples'\n12 apples\n"), "a record is written and read: {said}");
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// How long nothing is heard of questions that are held back.
 const QUIET: Duration = Duration::from_millis(25);
 /// How long a side may take to answer what the other has answered.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// How long one listens at a time.
 const MOMENT: Duration = Duration::from_millis(1);
 

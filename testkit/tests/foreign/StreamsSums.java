@@ -52,18 +52,18 @@ class StreamsSums {
     static Void run(String guarantee) throws Exception {
         String application = "sums-" + guarantee, words = application + "-words", counts = application + "-counts";
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
-            admin.createTopics(List.of(new NewTopic(words, 3, (short) 1), new NewTopic(counts, 2, (short) 1))).all().get(30, TimeUnit.SECONDS);
+            admin.createTopics(List.of(new NewTopic(words, 3, (short) 1), new NewTopic(counts, 2, (short) 1))).all().get(180, TimeUnit.SECONDS);
             KafkaStreams first = start(application, guarantee, words, counts);
             KafkaStreams second = start(application, guarantee, words, counts);
             produce(words, 0, 300);
             expect(counts, guarantee, 30);
-            second.close(Duration.ofSeconds(30));
+            second.close(Duration.ofSeconds(180));
             produce(words, 300, 600);
             expect(counts, guarantee, 60);
-            List<String> internal = admin.listTopics().names().get(30, TimeUnit.SECONDS).stream().filter(name -> name.startsWith(application + "-")).toList();
+            List<String> internal = admin.listTopics().names().get(180, TimeUnit.SECONDS).stream().filter(name -> name.startsWith(application + "-")).toList();
             check(internal.stream().anyMatch(name -> name.endsWith("-changelog")) && internal.stream().anyMatch(name -> name.endsWith("-repartition")), "internal topics are there: " + internal);
-            first.close(Duration.ofSeconds(30));
-            long committed = admin.listConsumerGroupOffsets(application).partitionsToOffsetAndMetadata().get(30, TimeUnit.SECONDS).entrySet().stream()
+            first.close(Duration.ofSeconds(180));
+            long committed = admin.listConsumerGroupOffsets(application).partitionsToOffsetAndMetadata().get(180, TimeUnit.SECONDS).entrySet().stream()
                 .filter(entry -> entry.getKey().topic().equals(words)).mapToLong(entry -> entry.getValue().offset()).sum();
             // A transaction's marker takes an offset, but nobody writes to the input by transactions.
             check(committed == 600, "all of the input is committed, not " + committed);
@@ -110,7 +110,7 @@ class StreamsSums {
         Map<String, Long> latest = new TreeMap<>();
         try (KafkaConsumer<String, Long> consumer = new KafkaConsumer<>(options, new StringDeserializer(), new LongDeserializer())) {
             consumer.subscribe(List.of(topic));
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(300);
             while (!(latest.size() == 10 && latest.values().stream().allMatch(each -> each == count))) {
                 check(System.nanoTime() < end, guarantee + ": not in time: " + latest);
                 for (ConsumerRecord<String, Long> record : consumer.poll(Duration.ofMillis(200))) {

@@ -24,7 +24,7 @@ async def produce():
 
 def consumer(group, **options):
     return AIOKafkaConsumer(
-        "aio", bootstrap_servers=BOOTSTRAP, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False, session_timeout_ms=6000,
+        "aio", bootstrap_servers=BOOTSTRAP, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False, session_timeout_ms=45000,
         heartbeat_interval_ms=500, **options
     )
 
@@ -32,7 +32,7 @@ def consumer(group, **options):
 async def read(members, count):
     """What the members of a group get, until there are so many records."""
     got = []
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(180):
         while len(got) < count:
             for member in members:
                 batches = await member.getmany(timeout_ms=100)
@@ -50,12 +50,12 @@ async def groups():
         assert [await first.committed(partition) for partition in PARTITIONS] == [30, 30, 30]
         # A second member takes some of the partitions, and all come back when it leaves.
         async with consumer("aio-group") as second:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(180):
                 while not (second.assignment() and first.assignment() and not first.assignment() & second.assignment()):
                     await read([first, second], 0)
                     await asyncio.sleep(0.1)
             assert first.assignment() | second.assignment() == set(PARTITIONS)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(180):
             while first.assignment() != set(PARTITIONS):
                 await asyncio.sleep(0.1)
 
@@ -93,7 +93,7 @@ async def transactions():
     async with AIOKafkaConsumer("aio-committed", isolation_level="read_uncommitted", **options) as reader:
         assert [record.value for record in await read([reader], 3)] == [b"kept", b"dropped", b"kept too"]
     async with consumer("aio-group") as member:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(180):
             while not member.assignment():
                 await asyncio.sleep(0.1)
         assert await member.committed(PARTITIONS[0]) == 17

@@ -12,7 +12,7 @@ CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 
 
 def await_all(futures):
-    return {key: future.result(timeout=30) for key, future in futures.items()}
+    return {key: future.result(timeout=180) for key, future in futures.items()}
 
 
 def consume(group, topic, count, **config):
@@ -21,14 +21,14 @@ def consume(group, topic, count, **config):
         "group.id": group,
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
-        "session.timeout.ms": 6000,
+        "session.timeout.ms": 45000,
         "heartbeat.interval.ms": 300,
     }
     options.update(config)
     consumer = Consumer(options)
     consumer.subscribe([topic])
     records = []
-    deadline = time.time() + 30
+    deadline = time.time() + 180
     while len(records) < count and time.time() < deadline:
         record = consumer.poll(0.2)
         if record is not None:
@@ -40,7 +40,7 @@ def consume(group, topic, count, **config):
 def topics(admin):
     await_all(admin.create_topics([NewTopic("confluent-txn", num_partitions=1, replication_factor=1)]))
     await_all(admin.create_topics([NewTopic("confluent", num_partitions=3, replication_factor=1, config={"retention.ms": "1000000"})]))
-    metadata = admin.list_topics(timeout=30)
+    metadata = admin.list_topics(timeout=180)
     assert len(metadata.topics["confluent"].partitions) == 3, metadata.topics
     described = await_all(admin.describe_topics(TopicCollection(["confluent"])))
     assert len(described["confluent"].partitions) == 3
@@ -49,8 +49,8 @@ def topics(admin):
     assert configs["retention.ms"].value == "1000000", configs["retention.ms"]
     await_all(admin.create_partitions([NewPartitions("confluent", 4)]))
     # librdkafka's admin client goes by the metadata that it has.
-    assert len(admin.list_topics(timeout=30).topics["confluent"].partitions) == 4
-    cluster = admin.describe_cluster().result(timeout=30)
+    assert len(admin.list_topics(timeout=180).topics["confluent"].partitions) == 4
+    cluster = admin.describe_cluster().result(timeout=180)
     assert len(cluster.nodes) >= 1
 
 
@@ -63,7 +63,7 @@ def option(admin, name):
 
 def becomes(look, expected):
     """What a real cluster tells a broker in its own time is to be seen by and by."""
-    deadline = time.time() + 30
+    deadline = time.time() + 180
     while look() != expected and time.time() < deadline:
         time.sleep(0.05)
     assert look() == expected, (look(), expected)
@@ -82,14 +82,14 @@ def configs(admin):
     becomes(lambda: option(admin, "cleanup.policy"), ("delete", True))
     entry = ConfigEntry("retention.ms", "soon", incremental_operation=AlterConfigOpType.SET)
     [refused] = admin.incremental_alter_configs([ConfigResource(ResourceType.TOPIC, "confluent", incremental_configs=[entry])]).values()
-    error = refused.exception(timeout=30)
+    error = refused.exception(timeout=180)
     assert isinstance(error, KafkaException) and error.args[0].code() == KafkaError.INVALID_CONFIG, error
 
 
 def elections(admin):
     """The leader is the preferred one already; a topic that is not there is told."""
     asked = [TopicPartition("confluent", 0), TopicPartition("confluent-nothing", 0)]
-    found = admin.elect_leaders(ElectionType.PREFERRED, asked).result(timeout=30)
+    found = admin.elect_leaders(ElectionType.PREFERRED, asked).result(timeout=180)
     codes = {partition.topic: error.code() for partition, error in found.items()}
     assert codes == {"confluent": KafkaError.ELECTION_NOT_NEEDED, "confluent-nothing": KafkaError.UNKNOWN_TOPIC_OR_PART}, found
 
@@ -100,7 +100,7 @@ def records():
         for number in range(20):
             producer.produce("confluent", key=f"{codec}-{number}", value=f"{number}" * 20, headers={"codec": codec}, partition=number % 4)
         producer.produce("confluent", key=f"{codec}-null", value=None, partition=0)
-        assert producer.flush(30) == 0
+        assert producer.flush(180) == 0
     count = len(CODECS) * 21
     consumer, got = consume("confluent-group", "confluent", count)
     assert len(got) == count, len(got)
@@ -113,7 +113,7 @@ def records():
 
 def groups(admin, consumer, count):
     consumer.commit(asynchronous=False)
-    listed = admin.list_consumer_groups().result(timeout=30).valid
+    listed = admin.list_consumer_groups().result(timeout=180).valid
     assert any(group.group_id == "confluent-group" for group in listed), listed
     described = await_all(admin.describe_consumer_groups(["confluent-group"]))["confluent-group"]
     assert described.state.name == "STABLE" and len(described.members) == 1, described
@@ -136,7 +136,7 @@ def groups(admin, consumer, count):
 def rebalance():
     first, _ = consume("confluent-two", "confluent", 1, **{"partition.assignment.strategy": "cooperative-sticky"})
     second, _ = consume("confluent-two", "confluent", 0, **{"partition.assignment.strategy": "cooperative-sticky"})
-    deadline = time.time() + 30
+    deadline = time.time() + 180
     while time.time() < deadline and not (len(first.assignment()) == 2 and len(second.assignment()) == 2):
         first.poll(0.1)
         second.poll(0.1)
@@ -147,11 +147,11 @@ def rebalance():
 
 def transactions():
     producer = Producer({"bootstrap.servers": BOOTSTRAP, "transactional.id": "confluent-txn"})
-    producer.init_transactions(30)
+    producer.init_transactions(180)
     for value, end in [("kept", producer.commit_transaction), ("dropped", producer.abort_transaction), ("kept too", producer.commit_transaction)]:
         producer.begin_transaction()
         producer.produce("confluent-txn", value=value)
-        producer.flush(30)
+        producer.flush(180)
         end()
     consumer, got = consume("confluent-txn-group", "confluent-txn", 2, **{"isolation.level": "read_committed"})
     assert [record.value().decode() for record in got] == ["kept", "kept too"], got
@@ -159,7 +159,7 @@ def transactions():
     producer.produce("confluent-txn", value="with offsets")
     producer.send_offsets_to_transaction(consumer.position(consumer.assignment()), consumer.consumer_group_metadata())
     producer.commit_transaction()
-    committed = consumer.committed(consumer.assignment(), timeout=30)
+    committed = consumer.committed(consumer.assignment(), timeout=180)
     assert committed[0].offset == consumer.position(consumer.assignment())[0].offset, committed
     consumer.close()
 
@@ -170,7 +170,7 @@ def deletions(admin):
     starts = await_all(admin.list_offsets({TopicPartition("confluent", 0): OffsetSpec.earliest()}, isolation_level=IsolationLevel.READ_COMMITTED))
     assert [result.offset for result in starts.values()] == [5]
     await_all(admin.delete_topics(["confluent", "confluent-txn"]))
-    assert "confluent" not in admin.list_topics(timeout=30).topics
+    assert "confluent" not in admin.list_topics(timeout=180).topics
 
 
 def main():

@@ -20,7 +20,7 @@ def member(group, protocol="consumer", topics=(TOPIC,), **config):
 
 def poll_until(members, is_done, what):
     """Polls all members until something holds."""
-    deadline = time.time() + 40
+    deadline = time.time() + 180
     while not is_done() and time.time() < deadline:
         for consumer in members:
             record = consumer.poll(0.1)
@@ -38,14 +38,14 @@ def shares(members, *sizes):
 
 
 def describe(admin, group):
-    return list(admin.describe_consumer_groups([group]).values())[0].result(timeout=30)
+    return list(admin.describe_consumer_groups([group]).values())[0].result(timeout=180)
 
 
 def produce():
     producer = Producer({"bootstrap.servers": BOOTSTRAP})
     for number in range(20):
         producer.produce(TOPIC, value=str(number), partition=number % 4)
-    assert producer.flush(30) == 0
+    assert producer.flush(180) == 0
 
 
 def sharing(admin):
@@ -59,7 +59,7 @@ def sharing(admin):
     # Only now, so that none is read twice.
     produce()
     values = []
-    deadline = time.time() + 40
+    deadline = time.time() + 180
     while len(values) < 20 and time.time() < deadline:
         for consumer in [first, second]:
             record = consumer.poll(0.1)
@@ -100,7 +100,7 @@ def assignor():
 
 
 def migration(admin):
-    old = member("moving", "classic", **{"session.timeout.ms": 6000})
+    old = member("moving", "classic", **{"session.timeout.ms": 45000})
     poll_until([old], shares([old], 4), "the old protocol")
     assert describe(admin, "moving").type == ConsumerGroupType.CLASSIC
     new = member("moving")
@@ -115,7 +115,7 @@ def migration(admin):
 def main():
     admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
     for future in admin.create_topics([NewTopic(TOPIC, num_partitions=4, replication_factor=1)]).values():
-        future.result(timeout=30)
+        future.result(timeout=180)
     sharing(admin)
     static_member()
     expression(admin)

@@ -12,17 +12,17 @@ BOOTSTRAP = sys.argv[1].split(",")
 def records():
     producer = KafkaProducer(bootstrap_servers=BOOTSTRAP, compression_type="gzip", acks="all")
     sent = [producer.send("python", key=str(number).encode(), value=f"value {number}".encode(), headers=[("n", b"1")]) for number in range(60)]
-    producer.flush(timeout=30)
-    assert all(future.get(timeout=30).offset >= 0 for future in sent)
+    producer.flush(timeout=180)
+    assert all(future.get(timeout=180).offset >= 0 for future in sent)
     producer.close()
 
 
 def consume():
     consumer = KafkaConsumer(
-        "python", bootstrap_servers=BOOTSTRAP, group_id="python-group", auto_offset_reset="earliest", enable_auto_commit=False, session_timeout_ms=6000
+        "python", bootstrap_servers=BOOTSTRAP, group_id="python-group", auto_offset_reset="earliest", enable_auto_commit=False, session_timeout_ms=45000
     )
     got = []
-    deadline = time.time() + 30
+    deadline = time.time() + 180
     while len(got) < 60 and time.time() < deadline:
         for batch in consumer.poll(timeout_ms=200).values():
             got.extend(batch)

@@ -6,10 +6,10 @@ const { Kafka, logLevel, CompressionTypes, Partitioners } = require('kafkajs')
 const kafka = new Kafka({ clientId: 'kafkajs', brokers: process.argv[2].split(','), logLevel: logLevel.NOTHING })
 
 // A consumer hears of a rebalance by its next heartbeat, and ends after its last fetch.
-const quick = { sessionTimeout: 6000, heartbeatInterval: 300, maxWaitTimeInMs: 300 }
+const quick = { sessionTimeout: 45000, heartbeatInterval: 300, maxWaitTimeInMs: 300 }
 
 const until = async (what, holds) => {
-  for (const end = Date.now() + 60000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 50))) {
+  for (const end = Date.now() + 180000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 50))) {
     const found = await holds()
     if (found) return found
   }

@@ -43,7 +43,7 @@ async def round_trip(config, topic):
         for number in range(5):
             await producer.send_and_wait(topic, str(number).encode())
     consumer = AIOKafkaConsumer(topic, group_id=f"{topic}-group", auto_offset_reset="earliest", **config)
-    async with consumer, asyncio.timeout(60):
+    async with consumer, asyncio.timeout(180):
         values = [(await consumer.getone()).value.decode() for _ in range(5)]
     assert values == [str(number) for number in range(5)], values
 

@@ -36,25 +36,25 @@ def sasl(protocol, mechanism, user, password):
 
 
 def await_all(futures):
-    return {key: future.result(timeout=30) for key, future in futures.items()}
+    return {key: future.result(timeout=180) for key, future in futures.items()}
 
 
 def send(config, topic, count):
     """How each record ended."""
     ends = []
-    producer = Producer({**config, "message.timeout.ms": 20000})
+    producer = Producer({**config, "message.timeout.ms": 180000})
     for number in range(count):
         producer.produce(topic, str(number), on_delivery=lambda error, _: ends.append(error and error.code()))
-    assert producer.flush(30) == 0
+    assert producer.flush(180) == 0
     return ends
 
 
 def receive(config, group, topic, count):
     """Values, or the code of the first error."""
-    consumer = Consumer({**config, "group.id": group, "auto.offset.reset": "earliest", "session.timeout.ms": 6000})
+    consumer = Consumer({**config, "group.id": group, "auto.offset.reset": "earliest", "session.timeout.ms": 45000})
     consumer.subscribe([topic])
     values = []
-    deadline = time.time() + 30
+    deadline = time.time() + 180
     while len(values) < count and time.time() < deadline:
         record = consumer.poll(0.2)
         if record is not None:
@@ -76,7 +76,7 @@ def refused(config, expected):
     """What a client is told that cannot prove who it is."""
     errors = []
     producer = Producer({**config, "error_cb": errors.append})
-    deadline = time.time() + 30
+    deadline = time.time() + 180
     while time.time() < deadline and not any(error.code() == KafkaError._AUTHENTICATION for error in errors):
         producer.poll(0.1)
     assert any(expected in error.str() for error in errors), errors
@@ -124,7 +124,7 @@ await_all(admin.create_acls(rules))
 everything = AclBindingFilter(
     ResourceType.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY
 )
-assert sorted(admin.describe_acls(everything).result(timeout=30)) == sorted(rules)
+assert sorted(admin.describe_acls(everything).result(timeout=180)) == sorted(rules)
 alice = sasl("SASL_PLAINTEXT", "PLAIN", "alice", "alice-secret")
 assert send(alice, "ruled", 1) == [KafkaError.TOPIC_AUTHORIZATION_FAILED]
 assert send(ways[-1], "ruled", 1) == [None]

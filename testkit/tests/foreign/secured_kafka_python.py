@@ -24,9 +24,9 @@ def sasl(protocol, mechanism, user="alice", password="alice-secret"):
 def round_trip(config, topic):
     producer = KafkaProducer(**config)
     for number in range(5):
-        producer.send(topic, str(number).encode()).get(timeout=30)
+        producer.send(topic, str(number).encode()).get(timeout=180)
     producer.close()
-    consumer = KafkaConsumer(topic, group_id=f"{topic}-group", auto_offset_reset="earliest", consumer_timeout_ms=20000, **config)
+    consumer = KafkaConsumer(topic, group_id=f"{topic}-group", auto_offset_reset="earliest", consumer_timeout_ms=180000, **config)
     values = [next(consumer).value.decode() for _ in range(5)]
     consumer.close()
     assert values == [str(number) for number in range(5)], values
@@ -51,7 +51,7 @@ found, _ = admin.describe_acls(everything)
 assert [acl.principal for acl in found] == ["User:alice"], found
 producer = KafkaProducer(**ways["python-plain"])
 try:
-    producer.send("python-plain", b"x").get(timeout=30)
+    producer.send("python-plain", b"x").get(timeout=180)
     raise AssertionError("alice may not write")
 except TopicAuthorizationFailedError:
     pass

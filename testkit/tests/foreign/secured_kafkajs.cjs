@@ -36,7 +36,7 @@ const roundTrip = async (kafka, topic) => {
   await consumer.subscribe({ topic, fromBeginning: true })
   const got = []
   await new Promise((resolve, reject) => {
-    setTimeout(() => reject(new Error(`only ${got} in time`)), 60000).unref()
+    setTimeout(() => reject(new Error(`only ${got} in time`)), 180000).unref()
     consumer.run({ eachMessage: async ({ message }) => { if (got.push(`${message.value}`) === sent.length) resolve() } }).catch(reject)
   })
   await consumer.disconnect()

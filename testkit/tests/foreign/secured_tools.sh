@@ -25,7 +25,7 @@ input never\n
 console-producer ALICE --topic orders
 input written\n
 console-producer ADMIN --topic orders
-console-consumer ALICE --topic orders --group team-a --from-beginning --max-messages 1 --timeout-ms 20000
+console-consumer ALICE --topic orders --group team-a --from-beginning --max-messages 1 --timeout-ms 180000
 acls ADMIN --remove --force --topic orders --resource-pattern-type match
 acls ADMIN --list
 configs ADMIN --alter --entity-type users --entity-name dave --add-config SCRAM-SHA-256=[iterations=8192,password=secret]
