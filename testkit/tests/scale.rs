@@ -94,19 +94,22 @@ fn a_thousand_clusters_leave_no_task() {
 
 #[test]
 fn a_thousand_clusters_leave_nothing_behind() {
+    let alone = Held::now().threads;
+    // Who joins a thread goes on a moment before the system has forgotten it.
+    let is_alone = || comes_true(|| Held::now().threads <= alone);
     an_idle_cluster_is_small();
     a_thousand_clusters_leave_no_task();
     // The first waves warm caches that the process keeps.
     wave();
     wave();
+    is_alone();
     let before = Held::now();
     for _ in 0..CLUSTERS / TOGETHER {
         for address in wave().iter().flat_map(|servers| servers.split(',')) {
             assert!(comes_true(|| TcpListener::bind(address).is_ok()), "{address} is still taken");
         }
     }
-    // Who joins a thread goes on a moment before the system has forgotten it.
-    comes_true(|| Held::now().threads <= before.threads);
+    is_alone();
     let after = Held::now();
     println!("before: {before:?}, after {CLUSTERS} clusters: {after:?}");
     assert_eq!(after.threads, before.threads);
