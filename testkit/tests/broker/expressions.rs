@@ -38,6 +38,26 @@ async fn expressions_are_not_resolved_twice_in_ten_seconds() {
     assert_eq!((one.count(), other.count()), (6, 3));
 }
 
+/// Found beside a real Kafka: it counts the expressions, and does not see that the one which was resolved is given up and the other never was. Then
+/// nothing is left that is young, so that the next heartbeat is enough.
+#[tokio::test]
+async fn an_expression_that_is_given_up_stands_for_one_that_is_not_resolved() {
+    let cluster = TestCluster::builder().topic("ab", 2).topic("b", 3).start().await;
+    let [mut one, mut other] = ["one", "other"].map(|id| Member::of(&cluster, id));
+    one.join_matching("a.*");
+    one.beat();
+    other.join_matching("b");
+    cluster.advance_brokers(Duration::from_secs(11));
+    let request = one.quiet().with_subscribed_topic_regex(Some(text("")));
+    one.send(&request);
+    let group = describe(&cluster);
+    assert_eq!(group.group_epoch, group.assignment_epoch, "nothing new was found");
+    other.beat();
+    assert_eq!(describe(&cluster).group_epoch, group.group_epoch + 1);
+    other.beat();
+    assert_eq!(other.count(), 3);
+}
+
 #[tokio::test]
 async fn an_expression_that_nobody_has_any_more_is_forgotten_with_what_it_matched() {
     let cluster = TestCluster::builder().topic("ab", 2).topic("b", 3).start().await;

@@ -169,7 +169,7 @@ impl ConsumerGroup {
             self.reconcile_classic(&id, &subscription, ctx);
         }
         self.going_back = going_back;
-        self.review_expressions(ctx);
+        self.review_expressions(false, ctx);
         Ok(self.joined(&id, protocol, ctx.now))
     }
     /// How the group becomes a classic one by the member that joined just now, if it does: what it was to share anew, it still is.

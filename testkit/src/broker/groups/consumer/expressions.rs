@@ -44,10 +44,10 @@ impl Resolution {
 }
 
 impl ConsumerGroup {
-    /// Makes sure that an expression can be read, unless somebody has it already.
-    pub(super) fn check_expression(&self, expression: Option<&StrBytes>) -> Result<(), Refusal> {
+    /// Makes sure that an expression can be read, unless somebody has it already; tells whether nobody has it yet.
+    pub(super) fn check_expression(&self, expression: Option<&StrBytes>) -> Result<bool, Refusal> {
         let new = expression.filter(|expression| !expression.is_empty() && !self.has_expression(expression));
-        new.map_or(Ok(()), |expression| compile(expression).map(drop))
+        new.map_or(Ok(false), |expression| compile(expression).map(|_| true))
     }
     fn has_expression(&self, expression: &StrBytes) -> bool {
         self.members.values().any(|member| member.regex.as_ref() == Some(expression))
@@ -56,10 +56,11 @@ impl ConsumerGroup {
     pub(super) fn matches_of(&self, member: &Member) -> Option<&BTreeSet<StrBytes>> {
         self.resolution.matches.get(member.regex.as_ref()?)
     }
-    /// Looks, after somebody was heard, whether the expressions are to be resolved, and forgets those that nobody has any more.
-    pub(super) fn review_expressions(&mut self, ctx: &Context<'_>) {
+    /// Looks, after somebody was heard, who may have brought a new expression, whether they are to be resolved, and forgets those that nobody has
+    /// any more.
+    pub(super) fn review_expressions(&mut self, brings_new: bool, ctx: &Context<'_>) {
         let used = self.expressions();
-        self.resolution.is_due = !used.is_empty() && self.is_resolution_due(&used, ctx);
+        self.resolution.is_due = !used.is_empty() && self.is_resolution_due(&used, brings_new, ctx);
         self.resolution.keep(&used);
     }
     /// Forgets what the expressions matched that nobody has any more.
@@ -70,12 +71,13 @@ impl ConsumerGroup {
     fn expressions(&self) -> BTreeSet<StrBytes> {
         self.members.values().filter_map(|member| member.regex.clone()).collect()
     }
-    fn is_resolution_due(&self, used: &BTreeSet<StrBytes>, ctx: &Context<'_>) -> bool {
+    fn is_resolution_due(&self, used: &BTreeSet<StrBytes>, brings_new: bool, ctx: &Context<'_>) -> bool {
         let last = &self.resolution;
         if last.matches.is_empty() {
             return true;
         }
-        let is_unlike = used.len() != last.matches.len() || used.iter().any(|one| !last.matches.contains_key(one));
+        // Kafka counts: one that is given up and one that was never resolved are as many as before.
+        let is_unlike = brings_new || used.len() != last.matches.len();
         let is_old = ctx.now > last.at + Duration::from_millis(ctx.settings.regex_refresh_interval_ms);
         ctx.now > last.at + LEAST_INTERVAL && (is_unlike || last.created < ctx.topics.created() || is_old)
     }

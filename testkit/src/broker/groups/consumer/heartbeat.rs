@@ -59,7 +59,7 @@ impl ConsumerGroup {
         }
         self.check_room(&beat.member_id, ctx.settings.max_size)?;
         let admission = self.check_admission(&beat.claim())?;
-        self.check_expression(beat.regex.as_ref())?;
+        let brings_new = self.check_expression(beat.regex.as_ref())?;
         let subscriptions = self.known_subscriptions();
         let known = self.as_written(&beat.member_id);
         self.admit(&beat.claim(), admission, ctx.now);
@@ -74,7 +74,7 @@ impl ConsumerGroup {
         self.reconcile(&beat.member_id, beat.owned.as_ref(), ctx);
         // Where it has come to is written after what is gone.
         self.seem_different &= self.as_written(&beat.member_id) == updated;
-        self.review_expressions(ctx);
+        self.review_expressions(brings_new, ctx);
         Ok(self.answer(beat, &before, ctx))
     }
     /// A member without what only passes with time; none where there are no expressions, for which nobody asks then.
