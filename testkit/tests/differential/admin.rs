@@ -85,7 +85,7 @@ fn make(pair: &mut Pair, (version, only_validates): (i16, bool), topic: Creatabl
     );
     look(pair, &topic.name.0);
 }
-fn tidy_created(topic: &mut CreatableTopicResult, ids: &mut Ids) {
+pub(crate) fn tidy_created(topic: &mut CreatableTopicResult, ids: &mut Ids) {
     if topic.error_code == 0 && !topic.topic_id.is_nil() {
         ids.learn_topic(&topic.name.0, topic.topic_id);
     }
@@ -98,7 +98,7 @@ fn look(pair: &mut Pair, name: &str) {
     let request = MetadataRequest::default().with_topics(Some(vec![asked]));
     pair.ask(Kind::Reads, 12, |_| request.clone(), tidy_metadata);
 }
-fn tidy_metadata(response: &mut MetadataResponse, ids: &mut Ids) {
+pub(crate) fn tidy_metadata(response: &mut MetadataResponse, ids: &mut Ids) {
     response.brokers.iter_mut().for_each(|broker| broker.port = 1);
     response.cluster_id = response.cluster_id.as_ref().map(|_| text("cluster"));
     response.topics.sort_by(|one, other| one.name.cmp(&other.name));

@@ -19,6 +19,7 @@ mod moved;
 mod moves;
 mod nodes;
 mod offsets;
+mod order;
 mod pair;
 mod quotas;
 #[path = "../services/real_kafka.rs"]
@@ -132,6 +133,7 @@ fn the_embedded_broker_answers_as_kafka_does() {
 fn answer(seed: u64, bootstrap: &str) {
     let mut pair = Pair::begin(builder(), bootstrap, seed, [None; CLIENTS + 1]);
     admin::prepare(&mut pair);
+    order::align(&mut pair);
     offsets::prepare(&mut pair);
     silent::prepare(&mut pair);
     run(&mut pair, &table(), seed);
@@ -147,6 +149,7 @@ fn guard(seed: u64) {
     let mut pair = Pair::begin(secured::builder(seed), &kafka.bootstrap, seed, secured::LOGINS);
     pair.only = Some(ADMINISTRATOR);
     admin::prepare(&mut pair);
+    order::align(&mut pair);
     offsets::prepare(&mut pair);
     secured::prepare(&mut pair);
     pair.only = None;
