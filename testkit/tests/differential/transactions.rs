@@ -137,18 +137,30 @@ fn produce(pair: &mut Pair, chance: &mut Chance) {
     let version = chance.version(9, 13);
     let (who, sequence) = (Who::choose(chance), *chance.pick(&[0, 0, 0, 1, 2, 5]));
     let (topic, index) = (*chance.pick(&["plain", "plain", "compacted"]), *chance.pick(&[0, 1]));
+    // Whatever becomes of the one partition, the other is written to or not.
+    let other = chance.once_in(4).then(|| (*chance.pick(TOPICS), partition(chance)));
+    let other = other.filter(|(other, _)| *other != topic);
+    let count = *chance.pick(&[1, 1, 2]);
     let now = pair.now;
     let has_id = !chance.once_in(20);
-    pair.carries = format!("sequence {sequence}");
+    pair.carries = format!("sequence {sequence}, {count} records");
     let make = |ids: &Ids| {
         let (id, epoch) = who.identity(ids);
         let mut builder = BatchBuilder::new();
-        builder.append(Timestamp::from_millis(now), Some(b"k"), Some(b"t"), &Headers::new()).expect("it fits");
+        for _ in 0..count {
+            builder.append(Timestamp::from_millis(now), Some(b"k"), Some(b"t"), &Headers::new()).expect("it fits");
+        }
         let stamp = Stamp::transactional(ProducerId::new(id), ProducerEpoch::new(epoch), sequence);
         let bytes = builder.seal(&mut Compressor::none()).expect("no codec, no error").to_bytes(&stamp);
-        produce_request(topic, index, -1, has_id.then_some(who.name), &bytes, ids)
+        let to = |topic, index| produce_request(topic, index, -1, has_id.then_some(who.name), &bytes, ids);
+        let mut request = to(topic, index);
+        request.topic_data.extend(other.into_iter().flat_map(|(topic, index)| to(topic, index).topic_data));
+        request
     };
-    pair.ask(Kind::Writes, version, make, tidy_produce);
+    pair.ask(Kind::Writes, version, make, |response, ids| {
+        tidy_produce(response, ids);
+        response.responses.sort_by(|one, other| (&one.name, one.topic_id).cmp(&(&other.name, other.topic_id)));
+    });
 }
 
 fn end(pair: &mut Pair, chance: &mut Chance) {
