@@ -54,7 +54,7 @@ const MOST_DIFFERENCES: usize = 12;
 /// Within this time the nodes of a real Kafka have heard of the last high watermark and saved it, as they are set.
 const HEARD: Duration = Duration::from_secs(1);
 /// A node of a real Kafka tells of who is in sync before those of its replicas that lead go by it: for a moment they take what too few can follow.
-const TAKEN_IN: Duration = Duration::from_millis(100);
+const TAKEN_IN: Duration = Duration::from_millis(300);
 
 const STEPS: &[Step] = &[
     metadata,
