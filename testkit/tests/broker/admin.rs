@@ -93,6 +93,21 @@ async fn of_a_resource_that_comes_twice_nothing_is_done() {
     assert_eq!(admin.option(TOPIC, "u", "retention.ms").0, "2000");
 }
 
+/// Found beside a real Kafka: what is wrong with several options is told in the order in which Java has their names, not in that of the request.
+#[tokio::test]
+async fn options_that_cannot_change_are_told_in_the_order_of_a_set() {
+    let cluster = TestCluster::start().await;
+    let mut admin = Admin::of(&cluster);
+    let option = |name: &str| AlterableConfig::default().with_name(text(name)).with_value(Some(text("1")));
+    let broker = AlterConfigsResource::default()
+        .with_resource_type(BROKER)
+        .with_resource_name(text(&cluster_node()))
+        .with_configs(vec![option("broker.id"), option("node.id")]);
+    let request = IncrementalAlterConfigsRequest::default().with_resources(vec![broker]);
+    let told = admin.0.call(1, &request).responses[0].error_message.clone();
+    assert_eq!(told.as_deref(), Some("Cannot update these configs dynamically: [node.id, broker.id]"));
+}
+
 /// It was shown among the topics' options, and did nothing.
 #[tokio::test]
 async fn what_is_set_for_the_only_broker_is_in_force() {

@@ -5,6 +5,8 @@ use crate::broker::Broker;
 use crate::broker::call::{Call, Refusal};
 use crate::broker::configs::options::{self, ConfigOption};
 use crate::broker::configs::{MIN_ISR, Values};
+use crate::broker::java_hash::string_hash;
+use crate::broker::java_order::{in_map_order, in_set_order};
 use crate::broker::topics::config::{self, Kind as Type};
 use millstream_protocol::{ErrorCode, NodeId};
 
@@ -56,10 +58,14 @@ fn check_broker_options(asked: &Alteration, values: &Values, is_cluster: bool) -
     let given = || asked.changes.iter().filter(|change| change.operation != Operation::Delete);
     let known = || given().filter_map(|change| Some((change, options::broker(&change.name)?)));
     let named = |wrong: &dyn Fn(&ConfigOption) -> bool| {
-        known().filter(|(_, option)| wrong(option)).map(|(_, option)| option.name).collect::<Vec<_>>().join(", ")
+        let named = known().filter(|(_, option)| wrong(option)).map(|(_, option)| option.name);
+        listed(in_map_order(named.collect(), hash))
     };
-    let fixed = named(&|option| !option.is_dynamic);
+    // Those that are left of a set of all.
+    let mut fixed = in_set_order(known().map(|(_, option)| option).collect(), |option| hash(&option.name));
+    fixed.retain(|option| !option.is_dynamic);
     if !fixed.is_empty() {
+        let fixed = listed(fixed.into_iter().map(|option| option.name).collect());
         return invalid_request(format!("Cannot update these configs dynamically: [{fixed}]"));
     }
     let secret = named(&|option| option.name.starts_with("ssl."));
@@ -76,6 +82,12 @@ fn check_broker_options(asked: &Alteration, values: &Values, is_cluster: bool) -
     }
     let mut set = known().filter_map(|(_, option)| Some((option, values.get(option.name)?)));
     set.try_for_each(|(option, value)| option.check(value)).or_else(invalid_request)
+}
+fn hash(name: &&str) -> i32 {
+    string_hash(name)
+}
+fn listed(names: Vec<&str>) -> String {
+    names.join(", ")
 }
 /// With eligible leader replicas (KIP-966) all brokers have the same least number of replicas in sync, and always one.
 fn check_least_in_sync(asked: &Alteration, is_cluster: bool) -> Result<(), Refusal> {
