@@ -46,8 +46,8 @@ pub(crate) enum RequestError {
     /// More requests wait for this connection than it takes; nothing was sent.
     #[error("too many requests wait for the connection")]
     Overloaded,
-    /// It would have gone before one that failed with the last connection; nothing was sent.
-    #[error("the connection broke before the request was sent, with one that goes before it")]
+    /// It would have gone before one that failed; nothing was sent.
+    #[error("one that goes before it failed before the request was sent")]
     Overtaking,
     /// The client was closed.
     #[error("the client was closed")]

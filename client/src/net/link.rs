@@ -4,15 +4,16 @@
 //! whoever asked decides.
 
 use super::dial::dial;
+use super::inbox::{Answered, Asker, Command, Encode, Inbox, QUEUE};
 use super::stream::Stream;
 use super::{ConnectError, Place, RequestError, Row, Throttled, World};
-use crate::runtime::{Task, sleep_until};
+use crate::runtime::Task;
 use bytes::Bytes;
 use millstream_client_core::backoff::{Backoff, Random};
 use millstream_client_core::connection::{
     Broken, ClosedDuring, Connection, ConnectionOptions, Event, Outgoing, RequestId,
 };
-use millstream_protocol::frame::{self, Decoder, EncodeError, Frame, Limits};
+use millstream_protocol::frame::{self, Decoder};
 use millstream_protocol::hash::HashMap;
 use millstream_protocol::messages::Request;
 use std::future::{Future, poll_fn};
@@ -20,40 +21,6 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-
-/// How many requests may wait for one connection.
-const QUEUE: usize = 1024;
-
-type Encode = Box<dyn FnOnce(i16, i32, &str) -> Result<Frame, EncodeError> + Send>;
-type Answer = Result<Answered, RequestError>;
-
-/// An answer that is yet to be read.
-struct Answered {
-    version: i16,
-    payload: Bytes,
-    limits: Limits,
-}
-
-enum Command {
-    Send { outgoing: Outgoing, encode: Encode, asker: Asker },
-    Throttle(Duration),
-}
-
-/// Who waits for an answer.
-struct Asker {
-    answer: oneshot::Sender<Answer>,
-    row: Option<Row>,
-}
-impl Asker {
-    fn answer(self, answer: Answer) {
-        let _ = self.answer.send(answer);
-    }
-    /// There is no connection any more, or never was one. Those behind it in its row are to go with it.
-    fn fail(self, error: RequestError) {
-        self.row.iter().for_each(Row::break_up);
-        self.answer(Err(error));
-    }
-}
 
 /// An answer and the version that it came in.
 #[derive(Debug)]
@@ -112,14 +79,10 @@ impl Link {
         let (answer, answered) = oneshot::channel();
         let encode: Encode =
             Box::new(|version, id, client| frame::encode_request(version, id, Some(client), &build(version)));
-        let asker = Asker { answer, row };
-        let taken = self.commands.try_send(Command::Send { outgoing, encode, asker });
+        let taken = self.take(outgoing, encode, Asker { answer, row });
         let commands = self.commands.downgrade();
         async move {
-            taken.map_err(|error| match error {
-                mpsc::error::TrySendError::Full(_) => RequestError::Overloaded,
-                mpsc::error::TrySendError::Closed(_) => RequestError::Closed,
-            })?;
+            taken?;
             let Answered { version, payload, limits } = answered.await.map_err(|_| RequestError::Closed)??;
             let (_, body) = Decoder::new(limits)
                 .response::<R>(version, payload)
@@ -134,9 +97,10 @@ impl Link {
             Ok(Reply { version, body, in_doubt: false })
         }
     }
-    /// Takes a request that has no answer (P-9); the future waits until it is on its way.
+    /// Takes a request that has no answer (P-9), behind the others of a row; the future waits until it is on its way.
     pub(crate) fn send_unanswered<R: Request, B>(
         &self,
+        row: Row,
         mut outgoing: Outgoing,
         build: B,
     ) -> impl Future<Output = Result<i16, RequestError>> + Send + use<R, B>
@@ -148,12 +112,25 @@ impl Link {
         let (answer, answered) = oneshot::channel();
         let encode: Encode =
             Box::new(|version, id, client| frame::encode_request(version, id, Some(client), &build(version)));
-        let asker = Asker { answer, row: None };
-        let taken = self.commands.try_send(Command::Send { outgoing, encode, asker });
+        let taken = self.take(outgoing, encode, Asker { answer, row: Some(row) });
         async move {
-            taken.map_err(|_| RequestError::Overloaded)?;
+            taken?;
             answered.await.map_err(|_| RequestError::Closed)?.map(|answered| answered.version)
         }
+    }
+    /// Puts a request into the queue. What is refused here closes its row; what is refused as its row is not open has waited for nothing.
+    fn take(&self, outgoing: Outgoing, encode: Encode, asker: Asker) -> Result<(), RequestError> {
+        let row = asker.row.clone();
+        if row.as_ref().is_some_and(|row| !row.is_open()) {
+            return Err(RequestError::Overtaking);
+        }
+        self.commands.try_send(Command::Send { outgoing, encode, asker }).map_err(|error| {
+            row.iter().for_each(Row::close);
+            match error {
+                mpsc::error::TrySendError::Full(_) => RequestError::Overloaded,
+                mpsc::error::TrySendError::Closed(_) => RequestError::Closed,
+            }
+        })
     }
 }
 
@@ -161,7 +138,7 @@ impl Link {
 struct Driver {
     world: Arc<World>,
     place: Place,
-    inbox: mpsc::Receiver<Command>,
+    inbox: Inbox,
     random: Random,
     backoff: Backoff,
     setup_closes: u8,
@@ -171,32 +148,30 @@ struct Driver {
 const SETUP_CLOSES: u8 = 2;
 
 impl Driver {
-    fn new(world: Arc<World>, place: Place, inbox: mpsc::Receiver<Command>) -> Self {
+    fn new(world: Arc<World>, place: Place, commands: mpsc::Receiver<Command>) -> Self {
         let random = Random::new(world.runtime.seed());
         let backoff = Backoff::new(world.reconnect_backoff, world.reconnect_backoff_max);
-        Self { world, place, inbox, random, backoff, setup_closes: 0 }
+        Self { world, place, inbox: Inbox::new(commands), random, backoff, setup_closes: 0 }
     }
 
     // Idle ── a command ──▶ Dialing ── open ──▶ Serving ── broken, or done ──▶ Idle
     //   ▲                       │ failed: everything that waits fails
     //   └────── backoff ◀───────┘
     async fn run(mut self) {
-        while let Some(first) = self.inbox.recv().await {
+        while self.inbox.fill().await {
             let failure = match self.open().await {
-                Ok(serving) => match serving.run(&mut self.inbox, first).await {
+                Ok(serving) => match serving.run(&mut self.inbox).await {
                     Ended::Closed => return,
                     Ended::Broken { broken, was_ready } => self.handle_broken(&broken, was_ready),
                 },
                 Err(error) => {
                     tracing::debug!(place = %self.place, %error, "no connection");
-                    self.fail_waiting(first, &RequestError::Connect(error));
+                    self.inbox.fail_all(&RequestError::Connect(error));
                     true
                 }
             };
             if failure {
-                let wait = self.backoff.next(&mut self.random);
-                let runtime = &self.world.runtime;
-                sleep_until(&**runtime, runtime.now() + wait).await;
+                self.pause().await;
             } else {
                 self.backoff.reset();
             }
@@ -220,7 +195,6 @@ impl Driver {
             stream: Stream::new(socket),
             connection,
             waiting: HashMap::default(),
-            first: None,
             was_ready: false,
         })
     }
@@ -236,14 +210,16 @@ impl Driver {
         !matches!(broken, Broken::Closed(ClosedDuring::Idle))
     }
 
-    fn fail_waiting(&mut self, first: Command, error: &RequestError) {
-        let mut next = Some(first);
-        while let Some(command) = next {
-            if let Command::Send { asker, .. } = command {
-                asker.fail(error.clone());
-            }
-            next = self.inbox.try_recv().ok();
-        }
+    /// Waits before the next connection. Who would have to be refused on it does not wait.
+    async fn pause(&mut self) {
+        let wait = self.backoff.next(&mut self.random);
+        let mut timer = self.world.runtime.timer();
+        timer.as_mut().set(Some(self.world.runtime.now() + wait));
+        poll_fn(|cx| {
+            self.inbox.poll_sift(cx);
+            timer.as_mut().poll(cx)
+        })
+        .await;
     }
 }
 
@@ -263,14 +239,11 @@ struct Serving {
     stream: Stream,
     connection: Connection,
     waiting: HashMap<RequestId, Asker>,
-    /// What the connection was opened for, until the versions are agreed on.
-    first: Option<Command>,
     was_ready: bool,
 }
 
 impl Serving {
-    async fn run(mut self, inbox: &mut mpsc::Receiver<Command>, first: Command) -> Ended {
-        self.first = Some(first);
+    async fn run(mut self, inbox: &mut Inbox) -> Ended {
         let mut timer = self.world.runtime.timer();
         let ended = poll_fn(|cx| {
             loop {
@@ -297,14 +270,11 @@ impl Serving {
     }
 
     /// Moves everything that can move. Ready with why the connection ended; none when the handle is gone.
-    fn poll_io(&mut self, cx: &mut Context<'_>, inbox: &mut mpsc::Receiver<Command>) -> Poll<Option<Broken>> {
+    fn poll_io(&mut self, cx: &mut Context<'_>, inbox: &mut Inbox) -> Poll<Option<Broken>> {
         loop {
             if self.connection.is_ready() {
-                if let Some(first) = self.first.take() {
-                    self.handle(first);
-                }
                 while !self.stream.is_full() {
-                    match inbox.poll_recv(cx) {
+                    match inbox.poll_next(cx) {
                         Poll::Ready(Some(command)) => self.handle(command),
                         Poll::Ready(None) => return Poll::Ready(None),
                         Poll::Pending => break,
@@ -350,10 +320,6 @@ impl Serving {
         let now = self.world.runtime.now();
         match command {
             Command::Throttle(pause) => self.connection.handle_throttle(now, pause),
-            Command::Send { asker, .. } if asker.answer.is_closed() => {}
-            Command::Send { asker, .. } if asker.row.as_ref().is_some_and(Row::is_broken_up) => {
-                asker.answer(Err(RequestError::Overtaking));
-            }
             Command::Send { outgoing, encode, asker } => match self.send(&outgoing, encode) {
                 Ok((id, _)) if outgoing.answered => {
                     self.waiting.insert(id, asker);
@@ -390,21 +356,16 @@ impl Serving {
         }
     }
 
-    /// Everything that waits fails. Before the versions were agreed on nothing was sent, so that is a failure to connect.
-    fn fail(&mut self, inbox: &mut mpsc::Receiver<Command>, broken: &Broken) {
+    /// What is under way fails, and what stands behind it in a row. Before the versions were agreed on nothing was sent, so that is a failure
+    /// to connect, of all that wait.
+    fn fail(&mut self, inbox: &mut Inbox, broken: &Broken) {
         for (_, asker) in self.waiting.drain() {
             asker.fail(RequestError::Broken { broken: broken.clone(), written: true });
         }
         if self.was_ready {
-            return;
-        }
-        let error = RequestError::Connect(ConnectError::Setup(self.address.clone(), broken.clone()));
-        let mut next = self.first.take();
-        while let Some(command) = next {
-            if let Command::Send { asker, .. } = command {
-                asker.fail(error.clone());
-            }
-            next = inbox.try_recv().ok();
+            inbox.sift();
+        } else {
+            inbox.fail_all(&RequestError::Connect(ConnectError::Setup(self.address.clone(), broken.clone())));
         }
     }
 }

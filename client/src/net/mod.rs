@@ -3,6 +3,7 @@
 mod address;
 mod dial;
 mod error;
+mod inbox;
 mod link;
 mod pool;
 mod row;

@@ -51,7 +51,7 @@ struct Driver {
     interest: Instant,
     /// Requests under way, by broker, in the order in which they were sent.
     calls: HashMap<NodeId, VecDeque<BoxFuture<Landed>>>,
-    /// By broker, what is sent now: until one of them fails, which is the end of all that are behind it.
+    /// By broker, what is sent now: until one of them fails or is refused, which is the end of all that are behind it.
     rows: HashMap<NodeId, Row>,
     identity: Option<BoxFuture<Result<Identity, Error>>>,
     adding: Option<BoxFuture<Result<(), Error>>>,
@@ -131,7 +131,7 @@ impl Driver {
         let mut outgoing = Outgoing::new(ApiKey::PRODUCE, call.timeout);
         outgoing.max_version = call.max_version;
         if call.acks == 0 {
-            let sent = link.send_unanswered(outgoing, move |version| call.into_request(version));
+            let sent = link.send_unanswered(row.clone(), outgoing, move |version| call.into_request(version));
             return Box::pin(async move { Landed { id, node, row, result: sent.await.map(|_| None) } });
         }
         let sent = link.send_in_row(Some(row.clone()), outgoing, move |version| call.into_request(version));
@@ -163,7 +163,7 @@ impl Driver {
             Ok(Some(response)) => sender.handle_response(now, landed.id, &response),
             Ok(None) => sender.handle_unanswered(landed.id),
             Err(error) => {
-                self.rows.retain(|_, row| !(row.is(&landed.row) && row.is_broken_up()));
+                self.rows.retain(|_, row| !row.is(&landed.row) || row.is_open());
                 tracing::debug!(node = %landed.node, %error, "produce request failed");
                 let why = format!("node {}: {error}", landed.node);
                 match error {
