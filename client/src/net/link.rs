@@ -97,7 +97,8 @@ impl Link {
             Ok(Reply { version, body, in_doubt: false })
         }
     }
-    /// Takes a request that has no answer (P-9), behind the others of a row; the future waits until it is on its way.
+    /// Takes a request that has no answer (P-9), behind the others of a row; the future waits until it is on its way. When the connection ends
+    /// after that, the next in the row is refused: that is all that can be known of it.
     pub(crate) fn send_unanswered<R: Request, B>(
         &self,
         row: Row,
@@ -195,6 +196,7 @@ impl Driver {
             stream: Stream::new(socket),
             connection,
             waiting: HashMap::default(),
+            unanswered: Vec::new(),
             was_ready: false,
         })
     }
@@ -239,6 +241,8 @@ struct Serving {
     stream: Stream,
     connection: Connection,
     waiting: HashMap<RequestId, Asker>,
+    /// The rows of what was sent and has no answer: to the broker's hanging up alone they can see that something was wrong.
+    unanswered: Vec<Row>,
     was_ready: bool,
 }
 
@@ -325,6 +329,7 @@ impl Serving {
                     self.waiting.insert(id, asker);
                 }
                 Ok((_, version)) => {
+                    self.note_unanswered(asker.row.as_ref());
                     asker.answer(Ok(Answered { version, payload: Bytes::new(), limits: self.world.limits }));
                 }
                 Err(error) => asker.answer(Err(error)),
@@ -332,6 +337,12 @@ impl Serving {
         }
     }
 
+    fn note_unanswered(&mut self, row: Option<&Row>) {
+        if let Some(row) = row.filter(|row| !self.unanswered.iter().any(|known| known.is(row))) {
+            self.unanswered.retain(Row::is_open);
+            self.unanswered.push(row.clone());
+        }
+    }
     fn send(&mut self, outgoing: &Outgoing, encode: Encode) -> Result<(RequestId, i16), RequestError> {
         let mut sent_version = 0;
         let sent = self.connection.send(self.world.runtime.now(), outgoing, |version, id, client| {
@@ -362,6 +373,7 @@ impl Serving {
         for (_, asker) in self.waiting.drain() {
             asker.fail(RequestError::Broken { broken: broken.clone(), written: true });
         }
+        self.unanswered.iter().for_each(Row::break_up);
         if self.was_ready {
             inbox.sift();
         } else {

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 ///     a (new row) ───▶
 /// ```
 ///
+/// One that asks for no answer fails when the connection ends that it was written to, for all that anybody can tell.
 /// One that was never taken, since too many wait, closes the row: nobody follows it, and those before it go.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row(Arc<AtomicU8>);

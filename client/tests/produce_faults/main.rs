@@ -1,6 +1,7 @@
 //! Producers while brokers, leaders and connections fail: in memory, under a paused clock.
 
 mod failover;
+mod unanswered;
 
 use millstream_testkit::TestCluster;
 
