@@ -89,7 +89,7 @@ impl Sender {
             ErrorCode::PRODUCER_FENCED => self.fail(place, &Arc::new(Failure::Fenced(code))),
             code if code.is_retriable() => {
                 self.wants_metadata |= code.refreshes_metadata();
-                self.retry(now, place, false, &code.to_string().into());
+                self.retry(now, place, is_appended(answer), &code.to_string().into());
             }
             _ => self.refuse(place, answer),
         }
@@ -182,6 +182,14 @@ fn written(answer: &PartitionProduceResponse) -> Written {
     let base_offset = (answer.base_offset >= 0).then(|| Offset::new(answer.base_offset));
     let log_append_time = (answer.log_append_time_ms >= 0).then(|| Timestamp::from_millis(answer.log_append_time_ms));
     Written { base_offset, log_append_time }
+}
+
+/// Whether a batch that was refused may be in the log all the same (P-5): what happens while the leader waits for replicas, such as the end
+/// of its term, is told with the offset at which it had written the batch before.
+fn is_appended(answer: &PartitionProduceResponse) -> bool {
+    const AFTER_APPEND: [ErrorCode; 3] =
+        [ErrorCode::REQUEST_TIMED_OUT, ErrorCode::NOT_ENOUGH_REPLICAS_AFTER_APPEND, ErrorCode::KAFKA_STORAGE_ERROR];
+    answer.base_offset >= 0 || AFTER_APPEND.contains(&ErrorCode::new(answer.error_code))
 }
 
 /// The answers by partition, whether topics have names or ids in this version.

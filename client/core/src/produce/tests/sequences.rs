@@ -70,6 +70,30 @@ fn what_may_be_written_is_never_numbered_anew() {
     assert_eq!((next.epoch, next.sequence), (1, 0));
 }
 
+// P-5. Only a lost answer made a doubt: a leader that had written the batch and lost its place, or its followers, while it waited for them
+// said so with an error, and the batch was numbered anew, or told to have surely not been written.
+#[test]
+fn what_was_refused_after_it_was_written_is_never_numbered_anew() {
+    let refusals = [
+        (ErrorCode::REQUEST_TIMED_OUT, -1),
+        (ErrorCode::NOT_ENOUGH_REPLICAS_AFTER_APPEND, -1),
+        (ErrorCode::NOT_LEADER_OR_FOLLOWER, 1),
+    ];
+    for (code, base_offset) in refusals {
+        let mut world = World::new(|_, _| ());
+        world.warm_up();
+        let (record, id, _) = world.send("a");
+        world.answer(id, code, base_offset);
+        world.hear(2);
+        world.after(Duration::from_secs(1));
+        let (id, _) = world.poll().remove(0);
+        world.answer(id, ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER, -1);
+        assert_eq!(world.poll(), [], "{code}");
+        let failure = of(&record).unwrap_err();
+        assert!(failure.is_in_doubt(), "{code}: {failure}");
+    }
+}
+
 #[test]
 fn used_up_epochs_want_another_id() {
     let mut world = World::new(|_, _| ());
