@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The error of a record in a batch that failed.
 pub(crate) fn error_of(failure: &Arc<Failure>, partition: &TopicPartition) -> Error {
     const OPERATION: &str = "write a record";
-    let error = match &**failure {
+    let error = match failure.cause() {
         Failure::Refused { code, .. } => Error::broker(*code, OPERATION),
         Failure::Expired { .. } => Error::new(ErrorKind::TimedOut, OPERATION),
         Failure::Aborted => Error::new(ErrorKind::Aborted, OPERATION),

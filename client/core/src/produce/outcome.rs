@@ -50,13 +50,24 @@ pub enum Failure {
     Fenced(ErrorCode),
     /// The producer was closed.
     Closed,
+    /// It failed for a reason that says nothing of its tries, one of which may have been written.
+    Doubtful(Arc<Self>),
 }
 
 impl Failure {
     /// Whether it may nevertheless have been written.
     #[must_use]
     pub const fn is_in_doubt(&self) -> bool {
-        matches!(self, Self::Refused { in_doubt: true, .. } | Self::Expired { in_doubt: true, .. })
+        matches!(self, Self::Refused { in_doubt: true, .. } | Self::Expired { in_doubt: true, .. } | Self::Doubtful(_))
+    }
+    /// Why, whether in doubt or not.
+    #[must_use]
+    pub fn cause(&self) -> &Self {
+        if let Self::Doubtful(cause) = self { cause.cause() } else { self }
+    }
+    /// The same for a batch that may have been written. What is aborted is not, for all that readers can tell.
+    pub(super) fn doubtful(cause: Arc<Self>) -> Arc<Self> {
+        if cause.is_in_doubt() || *cause == Self::Aborted { cause } else { Arc::new(Self::Doubtful(cause)) }
     }
 }
 
@@ -75,6 +86,7 @@ impl fmt::Display for Failure {
                 write!(f, "a newer producer with the same transactional id took over ({})", code.name())
             }
             Self::Closed => f.write_str("the producer was closed"),
+            Self::Doubtful(cause) => write!(f, "{cause}"),
         }
     }
 }

@@ -208,10 +208,13 @@ impl Lane {
         }
         doubtful
     }
-    /// Everything that is here and not in the shard.
+    /// Everything that is here and not in the shard. What is in flight may be written.
     pub(super) fn drain(&mut self) -> Vec<Batch> {
         self.in_flight = 0;
-        let outstanding = self.outstanding.drain(..).map(|each| each.batch);
+        let outstanding = self.outstanding.drain(..).map(|mut each| {
+            each.batch.in_doubt |= each.in_flight;
+            each.batch
+        });
         outstanding.chain(self.stashed.drain(..)).collect()
     }
     /// Everything that is here and not in flight.

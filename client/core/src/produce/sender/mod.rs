@@ -429,6 +429,7 @@ impl Sender {
     }
     /// Resolves a batch and gives back its memory.
     fn finish(&mut self, batch: &Batch, outcome: super::Outcome) {
+        let outcome = outcome.map_err(|cause| if batch.in_doubt { Failure::doubtful(cause) } else { cause });
         if let Err(failure) = &outcome
             && self.first_failure.is_none()
         {
