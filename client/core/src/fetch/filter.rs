@@ -14,7 +14,7 @@ use std::vec::IntoIter;
 #[derive(Debug, Default)]
 pub(super) struct Filtered {
     pub(super) items: Vec<Item>,
-    /// Where the next fetch starts.
+    /// Where the next fetch starts; none: where it did.
     pub(super) position: Option<Position>,
     /// Bytes of the batches among the items.
     pub(super) bytes: usize,
@@ -37,13 +37,13 @@ pub(super) fn filter(
             Ok((batch, _)) if batch.header().last_offset() < from => {}
             Ok((batch, verdict)) => filtered.push(batch, verdict, response),
             Err(error) => {
-                filtered.fail(from, FetchProblem::Undecodable(error));
+                filtered.fail(FetchProblem::Undecodable(error));
                 return filtered;
             }
         }
     }
     if filtered.position.is_none() && batches.left_over() > 0 {
-        filtered.fail(from, FetchProblem::Incomplete { bytes: all });
+        filtered.fail(FetchProblem::Incomplete { bytes: all });
     }
     filtered
 }
@@ -70,8 +70,8 @@ impl Filtered {
             self.items.push(Item::Gap(next));
         }
     }
-    fn fail(&mut self, from: i64, problem: FetchProblem) {
-        self.position.get_or_insert(Position { offset: from, epoch: None });
+    /// The position stays behind what could be read, or where it was.
+    fn fail(&mut self, problem: FetchProblem) {
         self.items.push(Item::Problem(problem));
     }
 }

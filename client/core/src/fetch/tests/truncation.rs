@@ -67,6 +67,23 @@ fn a_log_that_parts_behind_the_position_passes_over_nothing() {
     assert_eq!((asked.fetch_offset, asked.last_fetched_epoch), (50, 3));
 }
 
+// C-10: it was tried again without its term, so that a leader whose log had parted meanwhile could not tell.
+#[test]
+fn a_position_keeps_its_term_over_a_batch_that_cannot_be_read() {
+    let mut bench = Bench::at(0);
+    bench.fetch();
+    bench.answer(0, vec![data(0, vec![plain(0, 2)])]);
+    bench.take();
+    for corrupt in [&b"this is no batch at all, however long it may become in the end"[..], &b"nor this"[..]] {
+        bench.fetch();
+        bench.answer(0, vec![data(0, vec![Bytes::from_static(corrupt)])]);
+        bench.problem();
+        bench.now += Duration::from_secs(2);
+    }
+    let asked = bench.fetch().topics[0].partitions[0].clone();
+    assert_eq!((asked.fetch_offset, asked.last_fetched_epoch), (2, 5));
+}
+
 // C-10: a position whose term is known is checked before a broker that may not look by itself is asked.
 #[test]
 fn a_position_is_checked_first_where_the_broker_may_not_look_by_itself() {
