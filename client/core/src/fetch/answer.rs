@@ -153,21 +153,23 @@ impl Fetcher {
         self.queue(id, follow_up);
         bytes
     }
-    /// The leader's log parts from what was read: for the term of the position it ends before it. What lies beyond the position was
-    /// not read, so the position never moves forward (C-10). What was read and waits for the application may be of the log that is lost: it is
-    /// dropped, as after a seek, for an application that got it would be taken to have read what lies at the same offsets now.
-    pub(super) fn truncated(&mut self, id: &TopicPartition, end: Position) {
+    /// The leader's log parts from what was read: for the term of the position it ends before it, or knows only earlier terms. What lies beyond
+    /// the position was not read, so the position never moves forward (C-10). What was read and waits for the application may be of the log that
+    /// is lost: it is dropped, as after a seek, for an application that got it would be taken to have read what lies at the same offsets now.
+    pub(super) fn truncated(&mut self, id: &TopicPartition, log: Position) {
         let Some(partition) = self.partitions.get_mut(id) else { return };
         let (position, checked) = (partition.position, partition.checked_epoch);
-        let end = Position { offset: end.offset.min(position.offset), ..end };
+        let end = partition.terms.parting(Position { offset: log.offset.min(position.offset), ..log });
         tracing::warn!(partition = %id, position = position.offset, end = end.offset, "the log was truncated");
         if self.config.reset == OffsetReset::None {
             return partition.halt(FetchProblem::Truncated { end: end.offset });
         }
+        let terms = std::mem::take(&mut partition.terms);
         let place = partition.consumed.filter(|place| place.offset < end.offset).unwrap_or(end);
         self.restart(id, |partition| {
-            partition.start_at(place);
-            partition.checked_epoch = checked;
+            partition.go_back_to(place, terms);
+            // Of a term before the one that was asked for the log may end earlier still.
+            partition.checked_epoch = checked.filter(|_| place.epoch == log.epoch);
         });
     }
     /// Notes that a partition has something to take.
@@ -202,6 +204,7 @@ impl Partition {
         if let Some(position) = filtered.position {
             self.position = position;
         }
+        self.terms.extend(filtered.terms);
         self.buffered_bytes += filtered.bytes;
         for item in filtered.items {
             if matches!(item, Item::Problem(_)) {

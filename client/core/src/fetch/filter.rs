@@ -2,6 +2,7 @@
 
 use super::IsolationLevel;
 use super::partition::Item;
+use super::terms::Terms;
 use super::{FetchProblem, Position};
 use millstream_protocol::hash::HashSet;
 use millstream_protocol::messages::fetch_response::AbortedTransaction;
@@ -18,6 +19,8 @@ pub(super) struct Filtered {
     pub(super) position: Option<Position>,
     /// Bytes of the batches among the items.
     pub(super) bytes: usize,
+    /// The leaders' terms in which all of it was written.
+    pub(super) terms: Terms,
 }
 
 /// Cuts records into batches and leaves out what is not to be seen. Batches that end before `from` are skipped (C-1).
@@ -35,7 +38,7 @@ pub(super) fn filter(
     for batch in &mut batches {
         match batch.and_then(|batch| aborted.judge(batch)) {
             Ok((batch, _)) if batch.header().last_offset() < from => {}
-            Ok((batch, verdict)) => filtered.push(batch, verdict, response),
+            Ok((batch, verdict)) => filtered.push(from, batch, verdict, response),
             Err(error) => {
                 filtered.fail(FetchProblem::Undecodable(error));
                 return filtered;
@@ -55,11 +58,12 @@ enum Verdict {
 }
 
 impl Filtered {
-    fn push(&mut self, batch: Batch, verdict: Verdict, response: u64) {
+    fn push(&mut self, from: i64, batch: Batch, verdict: Verdict, response: u64) {
         let header = batch.header();
         let epoch = Some(header.leader_epoch).filter(|epoch| *epoch >= 0).map(LeaderEpoch::new);
         let next = Position::after(Offset::new(header.last_offset().saturating_add(1)), epoch);
         self.position = Some(next);
+        epoch.into_iter().for_each(|epoch| self.terms.note(epoch, header.base_offset.max(from)));
         // Compaction may leave a batch without records; its offsets are passed all the same (C-2).
         if verdict == Verdict::Visible && header.count != 0 {
             self.bytes += batch.size();

@@ -24,6 +24,7 @@ mod plan;
 mod position;
 mod session;
 mod take;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod validate;

@@ -1,6 +1,7 @@
 //! One partition.
 
 use super::take::FetchProblem;
+use super::terms::Terms;
 use super::{FetchConfig, Generation, IsolationLevel, OffsetTarget, Position};
 use millstream_protocol::record::Batch;
 use millstream_protocol::{LeaderEpoch, NodeId, TopicPartition};
@@ -27,6 +28,8 @@ pub(super) struct Partition {
     pub(super) high_watermark: Option<i64>,
     pub(super) last_stable_offset: Option<i64>,
     pub(super) log_start_offset: Option<i64>,
+    /// The leaders' terms of what was read up to the position.
+    pub(super) terms: Terms,
     /// The leader's term that the position was last checked against.
     pub(super) checked_epoch: Option<LeaderEpoch>,
     pub(super) preferred: Option<(NodeId, Instant)>,
@@ -84,6 +87,7 @@ impl Partition {
             high_watermark: None,
             last_stable_offset: None,
             log_start_offset: None,
+            terms: Terms::default(),
             checked_epoch: None,
             preferred: None,
             vain_leases: 0,
@@ -106,8 +110,14 @@ impl Partition {
         self.phase = Phase::Fetching;
         self.position = position;
         self.consumed = Some(position);
+        self.terms = Terms::default();
         self.asking = false;
         self.calm();
+    }
+    /// As [`start_at`](Self::start_at), for a place that was read up to.
+    pub(super) fn go_back_to(&mut self, place: Position, terms: Terms) {
+        self.start_at(place);
+        self.terms = terms.up_to(place.offset);
     }
     /// Where reading may go to.
     pub(super) fn end(&self, isolation: IsolationLevel) -> Option<i64> {

@@ -129,7 +129,8 @@ impl Fetcher {
         self.responses.drop_items(&partition.items);
         partition.items.clear();
         partition.buffered_bytes = 0;
-        partition.start_at(place);
+        let terms = std::mem::take(&mut partition.terms);
+        partition.go_back_to(place, terms);
         partition.not_before = Some(now + AFTER_PROBLEM);
         self.ready.retain(|each| each != id);
     }

@@ -130,8 +130,9 @@ impl Fetcher {
         };
         partition.validated(asked.leader_epoch);
         // −1 says that the leader does not know the term: no proof of loss.
-        if end.end_offset >= 0 && end.end_offset < asked.position.offset {
-            let epoch = Some(end.leader_epoch).filter(|epoch| *epoch >= 0).map(LeaderEpoch::new);
+        let epoch = Some(end.leader_epoch).filter(|epoch| *epoch >= 0).map(LeaderEpoch::new);
+        let parts = end.end_offset < asked.position.offset || epoch.is_some_and(|epoch| epoch < asked.epoch);
+        if end.end_offset >= 0 && parts {
             self.truncated(id, Position { offset: end.end_offset, epoch });
             let waits = self.partitions.get(id).is_some_and(|partition| !partition.items.is_empty());
             if waits && !self.ready.contains(id) {

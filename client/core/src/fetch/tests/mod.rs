@@ -142,12 +142,17 @@ fn refused(partition: i32, code: ErrorCode) -> PartitionData {
     PartitionData { partition_index: partition, error_code: code.get(), ..Default::default() }
 }
 
+/// All of one term, if nothing else is said.
 fn batch(base: i64, count: usize, stamp: &Stamp) -> Bytes {
+    batch_of_term(5, base, count, stamp)
+}
+
+fn batch_of_term(epoch: i32, base: i64, count: usize, stamp: &Stamp) -> Bytes {
     let mut builder = BatchBuilder::new();
     for _ in 0..count {
         builder.append(Timestamp::from_millis(0), None, Some(b"v"), &Headers::new()).expect("a record");
     }
-    builder.seal(&mut Compressor::none()).expect("a batch").to_bytes(&stamp.at(base, 5))
+    builder.seal(&mut Compressor::none()).expect("a batch").to_bytes(&stamp.at(base, epoch))
 }
 
 fn plain(base: i64, count: usize) -> Bytes {
