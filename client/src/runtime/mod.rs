@@ -42,7 +42,8 @@ pub trait Runtime: Debug + Send + Sync + 'static {
     fn timer(&self) -> Pin<Box<dyn Timer>>;
     /// All addresses of a host: of a name, or of an IPv4 or IPv6 address without brackets.
     fn resolve(&self, host: &str, port: u16) -> BoxFuture<io::Result<Vec<SocketAddr>>>;
-    /// Opens a stream, without Nagle's delay (W-17).
+    /// Opens a stream, without Nagle's delay (W-17). If its other end is gone without a word it fails within about a minute, also while nothing is
+    /// sent on it.
     fn connect(&self, address: SocketAddr) -> BoxFuture<io::Result<Box<dyn Socket>>>;
     /// Starts a task beside the caller. Its owner is whoever holds the [`Task`].
     fn spawn(&self, task: BoxFuture<()>) -> Task;

@@ -4,6 +4,7 @@ use super::park::drive;
 use super::{BoxFuture, IoMain, Panicked, Runtime, Socket, Task, Thread, ThreadMain, Timer};
 use crate::{Error, ErrorKind};
 use millstream_protocol::Timestamp;
+use socket2::{SockRef, TcpKeepalive};
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -11,7 +12,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -60,7 +61,7 @@ impl Runtime for TokioRuntime {
     fn connect(&self, address: SocketAddr) -> BoxFuture<io::Result<Box<dyn Socket>>> {
         Box::pin(async move {
             let stream = TcpStream::connect(address).await?;
-            stream.set_nodelay(true)?;
+            prepare(&stream)?;
             Ok(Box::new(stream) as Box<dyn Socket>)
         })
     }
@@ -81,6 +82,16 @@ impl Runtime for TokioRuntime {
         start(name, move || reactor.block_on(main(runtime)))
     }
 }
+
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    SockRef::from(stream).set_tcp_keepalive(&KEEPALIVE)
+}
+
+/// Whoever only waits for an answer does not find out by itself that the other end is gone without a word, and an answer to JoinGroup may be waited
+/// for longer than `max.poll.interval.ms`. With these a connection that nobody answers on fails within a minute. The system's own are two hours.
+const KEEPALIVE: TcpKeepalive =
+    TcpKeepalive::new().with_time(Duration::from_secs(30)).with_interval(Duration::from_secs(10)).with_retries(3);
 
 fn start(name: &str, main: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
     let handle = std::thread::Builder::new().name(name.to_owned()).spawn(main)?;
@@ -120,5 +131,26 @@ impl Future for TokioTimer {
             // Setting it needs `&mut`: whoever does polls it again.
             _ => Poll::Pending,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A node had forgotten the connections on which two members waited to be let in again. Nothing was sent on them, so nothing failed: the group
+    // stood still for five minutes, until JoinGroup itself had taken too long.
+    #[tokio::test]
+    async fn a_connection_on_which_nothing_is_sent_is_looked_after() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let stream = TcpStream::connect(listener.local_addr().expect("it is bound")).await.expect("somebody listens");
+        prepare(&stream).expect("options can be set");
+        let socket = SockRef::from(&stream);
+        assert!(stream.nodelay().expect("it can be asked"));
+        assert!(socket.keepalive().expect("it can be asked"));
+        let silence = socket.tcp_keepalive_time().expect("it can be asked");
+        let interval = socket.tcp_keepalive_interval().expect("it can be asked");
+        let found_by = silence + interval * socket.tcp_keepalive_retries().expect("it can be asked");
+        assert!(found_by <= Duration::from_secs(60), "{found_by:?}");
     }
 }
