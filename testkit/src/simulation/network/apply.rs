@@ -36,7 +36,7 @@ impl Network {
                 self.conditions.add(now, links.clone(), *trouble, *lasts);
                 false
             }
-            Fault::HalfOpen(node) => self.forget_at(*node),
+            Fault::HalfOpen(node) => self.forget_at(now, *node),
             Fault::Reset(node) => self.reset_at(*node),
             Fault::Crash(node, lasts) => self.crash(now, *node, *lasts),
             Fault::Pause(node, lasts) => self.pause(now, *node, *lasts),

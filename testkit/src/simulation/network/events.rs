@@ -16,6 +16,8 @@ pub(super) enum Event {
     /// The broker has asked to be called.
     Broker,
     Restart(NodeId),
+    /// A process's system has asked long enough whether the other end of a connection is still there.
+    GiveUp(ConnectionId),
     /// What was flipped in a log is flipped back.
     Unspoil(String, i32, i64),
     ReleaseMarkers,

@@ -41,6 +41,8 @@ pub(crate) const PORT: u16 = 9092;
 const MAX_REQUEST: usize = 104_857_600;
 /// How long bytes take at least, and how much longer at most.
 const LATENCY: (Duration, Duration) = (Duration::from_micros(200), Duration::from_micros(2500));
+/// How long a process believes in a connection that the node has forgotten: what its sockets' keep-alive comes to.
+const KEEPALIVE: Duration = Duration::from_secs(60);
 /// How much of what is sent at once a link that splits takes apart; the rest goes in one.
 const MOST_SPLIT: usize = 512;
 
@@ -223,6 +225,7 @@ impl Network {
                 Event::Fault(fault) => self.apply(now, &fault),
                 Event::Broker => self.handle_broker_time(now),
                 Event::Restart(node) => self.restart(now, node),
+                Event::GiveUp(id) => self.give_up(id),
                 Event::Unspoil(topic, partition, offset) => _ = self.broker.spoil(&topic, partition, offset),
                 Event::ReleaseMarkers => self.release_markers(now),
                 Event::Elect(node) => self.elect_lagging(now, node),

@@ -4,7 +4,7 @@ use super::bugs::Bugged;
 use super::conditions::Direction;
 use super::events::Event;
 use super::pipe::Piece;
-use super::{Network, Phase};
+use super::{KEEPALIVE, Network, Phase};
 use crate::broker::{ConnectionId, Outcome, Peer, Reply};
 use crate::simulation::fault::NODE_RESTART;
 use crate::simulation::runtime::{EPOCH_MS, timestamp};
@@ -173,16 +173,22 @@ impl Network {
         machine.paused_until = machine.paused_until.max(now + lasts);
         true
     }
-    /// The node forgets its connections, and no word of that gets to the processes.
-    pub(super) fn forget_at(&mut self, node: NodeId) -> bool {
+    /// The node forgets its connections, and no word of that gets to the processes, until their systems find out.
+    pub(super) fn forget_at(&mut self, now: Duration, node: NodeId) -> bool {
         let ids = self.connections_at(node);
         for id in &ids {
+            self.events.add(now + KEEPALIVE, Event::GiveUp(*id));
             self.broker.handle_disconnect(*id);
             if let Some(connection) = self.connections.get_mut(id) {
                 connection.is_forgotten = true;
             }
         }
         !ids.is_empty()
+    }
+    pub(super) fn give_up(&mut self, id: ConnectionId) {
+        if self.connections.contains_key(&id) {
+            self.reset(id);
+        }
     }
     pub(super) fn reset_at(&mut self, node: NodeId) -> bool {
         let ids = self.connections_at(node);
@@ -193,8 +199,10 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{PORT, address_of};
     use super::*;
     use crate::simulation::Simulation;
+    use crate::simulation::process::ProcessId;
 
     // A node that crashed while it stood still went on standing still when it had started again, and one that was down was stopped for later.
     #[test]
@@ -207,5 +215,24 @@ mod tests {
         network.restart(secs(7), node);
         assert!(network.is_up(node));
         assert_eq!(network.paused_until(node), Some(Duration::ZERO));
+    }
+
+    // Members of a group that waited to be let in again believed in connections that the node had forgotten until JoinGroup itself had taken too
+    // long, as no client's do whose sockets are kept alive: the group stood still to the end of the run.
+    #[test]
+    fn a_connection_that_the_node_has_forgotten_fails_when_its_process_finds_out() {
+        let simulation = Simulation::new(1);
+        let process = ProcessId(simulation.handle().start_process("member").number());
+        let network = &mut simulation.world.lock().network;
+        let id =
+            network.open(Duration::ZERO, process, "member".into(), address_of(NodeId::new(1), PORT)).expect("a node");
+        network.handle_time(Duration::from_secs(1));
+        assert!(network.forget_at(Duration::from_secs(1), NodeId::new(1)));
+        let phase_at = |network: &mut Network, at| {
+            network.handle_time(at);
+            network.find(id).map(|connection| connection.phase)
+        };
+        assert_eq!(phase_at(network, KEEPALIVE), Some(Phase::Open));
+        assert_eq!(phase_at(network, KEEPALIVE + Duration::from_secs(1)), Some(Phase::Reset));
     }
 }
