@@ -132,6 +132,12 @@ pub enum Event {
         /// Which.
         partitions: Vec<TopicPartition>,
     },
+    /// The group asks for partitions: the client reads no more of them from here on. Whether it is in time is known later: `Revoked` or `Lost`.
+    /// A history may lack these; then a client reads until it says how it ended.
+    Revoking {
+        /// Which.
+        partitions: Vec<TopicPartition>,
+    },
     /// Partitions were given up when the group asked for them.
     Revoked {
         /// Which.

@@ -15,6 +15,9 @@ struct Owners {
     groups: BTreeMap<ClientId, String>,
     /// Who got a partition while another had it, and when: no violation if that one turns out to have lost it.
     early: BTreeMap<(Key, ClientId), (ClientId, Duration)>,
+    /// Since when nothing more is read of a partition that is being given up. Whoever gets it later is not early, however late the word comes
+    /// that it was given up in time.
+    giving_up: BTreeMap<(Key, ClientId), Duration>,
 }
 
 pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
@@ -33,12 +36,19 @@ impl Owners {
                 self.groups.insert(client, group.clone());
                 partitions.iter().filter_map(|partition| self.assign(at, client, *generation, partition)).collect()
             }
+            Event::Revoking { partitions } => {
+                let own = partitions.iter().filter_map(|partition| Some((self.key(client, partition)?, client)));
+                let own: Vec<_> = own.collect();
+                self.giving_up.extend(own.into_iter().map(|own| (own, at)));
+                Vec::new()
+            }
             Event::Revoked { partitions } => {
                 partitions.iter().filter_map(|partition| self.revoke(at, client, partition)).collect()
             }
             Event::Lost { partitions } => {
                 for partition in partitions {
                     let Some(key) = self.take(client, partition) else { continue };
+                    self.giving_up.remove(&(key.clone(), client));
                     // Neither who lost it nor who had it only until it was told of its loss is in the way of the other.
                     self.early.retain(|(of, had), (got, _)| *of != key || (*had != client && *got != client));
                 }
@@ -46,6 +56,7 @@ impl Owners {
             }
             Event::Closed | Event::Gone => {
                 self.by_partition.values_mut().for_each(|owners| _ = owners.remove(&client));
+                self.giving_up.retain(|(_, by), _| *by != client);
                 Vec::new()
             }
             Event::Polled { records, .. } => self.polled(at, client, records),
@@ -59,7 +70,7 @@ impl Owners {
         generation: i32,
         partition: &TopicPartition,
     ) -> Option<String> {
-        let key = (self.groups.get(&client)?.clone(), partition.clone());
+        let key = self.key(client, partition)?;
         let owners = self.by_partition.entry(key.clone()).or_default();
         let same =
             owners.iter().find(|(other, other_generation)| **other != client && **other_generation == generation);
@@ -67,19 +78,24 @@ impl Owners {
             format!("{partition} is {client:?}'s and {other:?}'s in generation {generation}, at {at:?}")
         });
         for other in owners.keys().filter(|other| **other != client) {
-            self.early.insert((key.clone(), *other), (client, at));
+            self.early.entry((key.clone(), *other)).or_insert((client, at));
         }
         owners.insert(client, generation);
+        self.giving_up.remove(&(key.clone(), client));
         self.early.remove(&(key, client));
         same
     }
     fn revoke(&mut self, at: Duration, client: ClientId, partition: &TopicPartition) -> Option<String> {
         let key = self.take(client, partition)?;
-        let (other, since) = self.early.remove(&(key, client))?;
-        Some(format!("{client:?} gave {partition} up at {at:?}; {other:?} had it since {since:?}"))
+        let read_until = self.giving_up.remove(&(key.clone(), client)).unwrap_or(at);
+        let (other, since) = self.early.remove(&(key, client)).filter(|(_, since)| *since < read_until)?;
+        Some(format!("{client:?} gave {partition} up at {read_until:?}; {other:?} had it since {since:?}"))
+    }
+    fn key(&self, client: ClientId, partition: &TopicPartition) -> Option<Key> {
+        Some((self.groups.get(&client)?.clone(), partition.clone()))
     }
     fn take(&mut self, client: ClientId, partition: &TopicPartition) -> Option<Key> {
-        let key = (self.groups.get(&client)?.clone(), partition.clone());
+        let key = self.key(client, partition)?;
         self.by_partition.get_mut(&key)?.remove(&client)?;
         Some(key)
     }
@@ -87,8 +103,9 @@ impl Owners {
         let Some(group) = self.groups.get(&client) else { return Vec::new() };
         let partitions: BTreeSet<&TopicPartition> = records.iter().map(|read| &read.partition).collect();
         let foreign = partitions.into_iter().filter(|partition| {
-            let owners = self.by_partition.get(&(group.clone(), (*partition).clone()));
-            owners.is_none_or(|owners| !owners.contains_key(&client))
+            let key = (group.clone(), (*partition).clone());
+            let is_owner = self.by_partition.get(&key).is_some_and(|owners| owners.contains_key(&client));
+            !is_owner || self.giving_up.contains_key(&(key, client))
         });
         foreign.map(|partition| format!("{client:?} read {partition} at {at:?}, which is not its own")).collect()
     }

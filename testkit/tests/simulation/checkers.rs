@@ -269,6 +269,21 @@ fn k12_a_partition_has_one_owner() {
     stranger.polled(&[(0, 10), (1, 11)]).has(Checker::K12, "ownership");
 }
 
+// A member that was asked for its partitions committed before it gave them up. The commit was taken; its answer came when the group had waited long
+// enough, and had given the partitions to another.
+#[test]
+fn k12_who_reads_no_more_is_not_in_the_way_of_the_next_owner() {
+    let revoking = |told: Told| told.then(READER, Event::Revoking { partitions: vec![place()] });
+    let revoked = |told: Told| told.then(READER, Event::Revoked { partitions: vec![place()] });
+    revoked(revoking(Told::default().assigned(READER, 1)).assigned(OTHER, 2)).passes();
+    revoked(revoking(Told::default().assigned(READER, 1).assigned(OTHER, 2))).has(Checker::K12, "ownership");
+    // It was asked once before, and has had it since.
+    let again = revoked(revoking(Told::default().assigned(READER, 1))).assigned(READER, 2).assigned(OTHER, 3);
+    revoked(again).has(Checker::K12, "ownership");
+    let reads_on = revoking(two_written().assigned(READER, 1));
+    reads_on.polled(&[(0, 10), (1, 11)]).has(Checker::K12, "ownership");
+}
+
 #[test]
 fn k13_each_send_is_resolved_once_and_none_after_the_end() {
     two_written().then(WRITER, Event::Closed).passes();

@@ -121,10 +121,11 @@ impl Member {
                 Ok(())
             }
             Polled::Revoking(revocation) => {
-                let committed = self.commit().await;
                 let partitions = revocation.partitions().to_vec();
+                self.scribe.note(Event::Revoking { partitions: partitions.clone() });
+                let committed = self.commit().await;
                 partitions.iter().for_each(|partition| _ = self.next.remove(partition));
-                // A commit that is taken says that the group still waits for this member.
+                // A commit that is taken says that the group still waited for this member when it began. Its answer may come when that is over.
                 let is_waited_for = matches!(committed, Ok(true));
                 self.scribe.note(if is_waited_for {
                     Event::Revoked { partitions }
