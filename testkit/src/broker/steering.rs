@@ -40,6 +40,9 @@ impl Broker {
     }
     /// Brings a node back: it follows, or leads what nobody leads.
     pub(crate) fn restart(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
+        self.change_nodes(|broker| broker.start_again(node))
+    }
+    fn start_again(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
         let has_kept_all = self.nodes.state(node) == NodeState::Stopped;
         if self.nodes.shift(node, Move::Restart)? {
             if !has_kept_all {
@@ -75,12 +78,21 @@ impl Broker {
     /// A node has come: it holds nothing yet.
     pub(crate) fn add_node(&mut self, node: Node) {
         let id = node.id;
-        self.nodes.add(node);
+        self.change_nodes(|broker| broker.nodes.add(node));
         self.go_on(id);
     }
-    /// Forgets a node that is down.
-    pub(crate) fn forget_node(&mut self, node: NodeId) -> Result<(), ImpossibleMove> {
-        self.nodes.shift(node, Move::Forget).map(drop)
+    /// Forgets a node that is down; says whether it was known.
+    pub(crate) fn forget_node(&mut self, node: NodeId) -> Result<bool, ImpossibleMove> {
+        self.change_nodes(|broker| broker.nodes.shift(node, Move::Forget))
+    }
+    /// Lets nodes come or go: what is set for one broker alone is in force as long as there is no other.
+    fn change_nodes<T>(&mut self, change: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.dynamic_configs();
+        let changed = change(self);
+        if self.dynamic_configs() != before {
+            self.apply_dynamic_configs(&before);
+        }
+        changed
     }
     fn fail_over(&mut self, node: NodeId) {
         self.lose_node(node);

@@ -43,7 +43,6 @@ impl TestCluster {
     pub fn remove_broker(&self, node: impl Into<NodeId>) {
         let node = self.known(node.into());
         self.crash(node);
-        let forgotten = self.with_broker(|broker| broker.forget_node(node));
-        forgotten.unwrap_or_else(|error| panic!("{error}"));
+        let _is_news = self.with_broker(|broker| broker.forget_node(node)).unwrap_or_else(|error| panic!("{error}"));
     }
 }

@@ -108,9 +108,10 @@ async fn options_that_cannot_change_are_told_in_the_order_of_a_set() {
     assert_eq!(told.as_deref(), Some("Cannot update these configs dynamically: [node.id, broker.id]"));
 }
 
-/// It was shown among the topics' options, and did nothing.
+/// It was shown among the topics' options, and did nothing. Later it stayed in force for all when another broker came, and was not again
+/// when that one went.
 #[tokio::test]
-async fn what_is_set_for_the_only_broker_is_in_force() {
+async fn what_is_set_for_one_broker_is_in_force_while_it_is_the_only_one() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;
     let mut admin = Admin::of(&cluster);
     let mut writer = Connection::to(&cluster, 0);
@@ -120,6 +121,15 @@ async fn what_is_set_for_the_only_broker_is_in_force() {
     let set = admin.alter(BROKER, node, SET, "log.cleanup.policy", Some(" delete , compact "));
     assert_eq!(set.0, ErrorCode::NONE);
     assert_eq!(written(), ErrorCode::INVALID_RECORD);
+    let added = cluster.add_broker();
+    assert_eq!(written(), ErrorCode::NONE);
+    cluster.remove_broker(added);
+    assert_eq!(written(), ErrorCode::INVALID_RECORD);
+    cluster.restart(added);
+    assert_eq!(written(), ErrorCode::NONE);
+    cluster.crash(added);
+    let forgotten = admin.0.call(0, &UnregisterBrokerRequest::default().with_broker_id(BrokerId(added.get())));
+    assert_eq!((forgotten.error_code, written()), (0, ErrorCode::INVALID_RECORD));
     assert_eq!(admin.alter(BROKER, node, DELETE, "log.cleanup.policy", None).0, ErrorCode::NONE);
     assert_eq!(written(), ErrorCode::NONE);
 }

@@ -5,7 +5,6 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::life::Move;
 use millstream_protocol::messages::{StrBytes, UnregisterBrokerRequest, UnregisterBrokerResponse};
 use millstream_protocol::{ErrorCode, NodeId};
 
@@ -15,7 +14,7 @@ impl Handler for UnregisterBroker {
     type Request = UnregisterBrokerRequest;
     fn handle(broker: &mut Broker, _: &Call, request: UnregisterBrokerRequest) -> Answer<UnregisterBrokerResponse> {
         let id = request.broker_id.0;
-        if broker.nodes.shift(NodeId::new(id), Move::Forget) == Ok(true) {
+        if broker.forget_node(NodeId::new(id)) == Ok(true) {
             return Answer::Reply(UnregisterBrokerResponse::default().with_error_message(None));
         }
         let reason = format!("Broker ID {id} is not currently registered");

@@ -121,7 +121,7 @@ pub(super) fn broker_of(call: &Call, name: &str, unexpected: &str) -> Result<Opt
 impl Broker {
     /// What is in force that was set while the cluster runs. What is set for one broker alone is so where there is no other; of several each
     /// would be set otherwise, which is stored and shown.
-    fn dynamic_configs(&self) -> Values {
+    pub(crate) fn dynamic_configs(&self) -> Values {
         let mut values = self.configs.cluster.clone();
         if let [only] = self.nodes.all() {
             values.extend(self.configs.brokers.get(&only.id).cloned().unwrap_or_default());
@@ -129,7 +129,7 @@ impl Broker {
         values
     }
     /// Lets the cluster follow what is set, as far as it knows the options. What was set until now and is no more has its default again.
-    fn apply_dynamic_configs(&mut self, before: &Values) {
+    pub(crate) fn apply_dynamic_configs(&mut self, before: &Values) {
         let set = self.dynamic_configs();
         let gone = before.keys().filter(|name| !set.contains_key(*name));
         let defaults: Values = gone.filter_map(|name| Some((name.clone(), self.started_with(name)?))).collect();
