@@ -45,7 +45,7 @@ pub(crate) use header::answered_version;
 pub use header::{FrameTooShort, RequestHeader, correlation_id, decode_request_header};
 
 pub use crate::codec::{DecodeError, EncodeError};
-pub use crate::guard::{Direction, Limits};
+pub use crate::guard::{Direction, Limits, TEXT_BYTES};
 
 use crate::codec::{BodyWriter, Malformed, Site};
 use bytes::{BufMut, Bytes, BytesMut};

@@ -3,7 +3,16 @@
 use crate::codec::Malformed;
 
 /// Bytes of a text, whatever form its length has: Kafka's classes neither read a longer one nor write it.
-pub(super) const TEXT_BYTES: usize = 32_767;
+pub const TEXT_BYTES: usize = 32_767;
+
+/// Refuses a text of so many bytes if it is longer.
+pub(crate) fn check_text(bytes: usize) -> Result<(), Malformed> {
+    if bytes <= TEXT_BYTES {
+        Ok(())
+    } else {
+        Err(Malformed::new(format!("a text of {bytes} bytes; Kafka's limit is {TEXT_BYTES}")))
+    }
+}
 
 /// Bounds for one frame and the message in it. The defaults are Kafka's where it has one.
 ///

@@ -17,7 +17,8 @@ mod strip;
 mod walk;
 mod walker;
 
-pub use limits::Limits;
+pub(crate) use limits::check_text;
+pub use limits::{Limits, TEXT_BYTES};
 pub(crate) use shape::Shape;
 pub(crate) use shapes::{coordinator, embedded};
 use walk::Walked;
@@ -64,7 +65,7 @@ pub(crate) fn check(shape: &Shape, version: i16, body: Bytes, limits: &Limits) -
 /// Refuses what was written and nobody would read: encoders of compact texts do not look at their length. Only what is longer than a text may
 /// be can have such a text in it.
 pub(crate) fn check_written(shape: &Shape, version: i16, body: &[u8]) -> Result<(), Malformed> {
-    if body.len() <= limits::TEXT_BYTES {
+    if body.len() <= TEXT_BYTES {
         return Ok(());
     }
     walk(shape, version, body, &Limits::NONE, &mut Blind).map(drop)

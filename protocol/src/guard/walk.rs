@@ -1,7 +1,7 @@
 //! Goes over a body after its shape, and tells what it meets.
 
 use super::cost;
-use super::limits::TEXT_BYTES;
+use super::limits::check_text;
 use super::shape::{Field, Kind, Shape};
 use super::{Limits, Walker};
 use crate::codec::Malformed;
@@ -272,10 +272,7 @@ impl<'a, V: Visit<'a>> Walk<'a, '_, V> {
 
     /// A text may be so long, and may take memory.
     fn text_of(&mut self, length: usize, start: usize) -> Result<(), Malformed> {
-        if length > TEXT_BYTES {
-            let reason = format!("a text of {length} bytes; Kafka's limit is {TEXT_BYTES}");
-            return Err(Malformed::new(reason).at_offset(start));
-        }
+        check_text(length).map_err(|malformed| malformed.at_offset(start))?;
         if self.copies_text {
             self.counts.memory = self.counts.memory.saturating_add(cost::copied_text(length));
         }

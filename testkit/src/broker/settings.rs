@@ -8,6 +8,7 @@ use super::security::settings::SecuritySettings;
 use super::topics::{MAX_PARTITIONS, config};
 use super::versions::Release;
 use millstream_protocol::api::VersionRange;
+use millstream_protocol::frame::TEXT_BYTES;
 use millstream_protocol::{ApiKey, NodeId};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -140,6 +141,7 @@ impl Settings {
     }
     /// Sets an option; says what is wrong with it.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        check_length(value).map_err(|reason| format!("the broker option `{key}` cannot be: {reason}"))?;
         options::broker(key).map_or(Ok(()), |option| option.check(value))?;
         match key {
             "node.id" | "broker.id" => self.first_node = node_id(key, value)?,
@@ -251,6 +253,14 @@ impl ReplicaSelector {
     }
 }
 
+/// A value that no message could carry would break each answer that tells of it.
+pub(crate) fn check_length(value: &str) -> Result<(), String> {
+    let bytes = value.len();
+    if bytes <= TEXT_BYTES {
+        return Ok(());
+    }
+    Err(format!("it has {bytes} bytes, and a text of Kafka's has {TEXT_BYTES} at most; give a shorter one"))
+}
 fn millis(key: &str, value: &str) -> Result<Duration, String> {
     parse(key, value).map(Duration::from_millis)
 }

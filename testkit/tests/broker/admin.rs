@@ -134,6 +134,14 @@ async fn what_is_set_for_one_broker_is_in_force_while_it_is_the_only_one() {
     assert_eq!(written(), ErrorCode::NONE);
 }
 
+/// CreateTopics, which tells of all options, was answered with UNKNOWN_SERVER_ERROR from then on.
+#[tokio::test]
+async fn an_option_that_no_answer_could_tell_is_refused_at_the_start() {
+    let long = TestCluster::builder().config("metric.reporters", &"x".repeat(32_768)).try_start();
+    let refused = long.expect_err("it is too long").to_string();
+    assert!(refused.contains("the broker option `metric.reporters` cannot be: it has 32768 bytes"), "{refused}");
+}
+
 #[tokio::test]
 async fn what_is_wrong_with_an_option_is_said_in_kafkas_words() {
     let cluster = TestCluster::builder().topic("t", 1).start().await;

@@ -2,6 +2,7 @@
 
 use super::{Field, TaggedFields};
 use crate::codec::{BodyWriter, Malformed};
+use crate::guard::check_text;
 use bytes::{BufMut, Bytes};
 
 /// A body under way, and the version that decides its form.
@@ -38,13 +39,12 @@ impl Writer<'_> {
     }
     pub(super) fn text(&mut self, text: Option<&str>) -> Result<(), Malformed> {
         let bytes = text.map(str::as_bytes);
-        let len = bytes.map_or(0, <[u8]>::len);
-        let too_long = |_| Malformed::new(format!("a text of {len} bytes; Kafka's limit is {}", i16::MAX));
-        let length = bytes.map(|bytes| i16::try_from(bytes.len())).transpose().map_err(too_long)?;
+        let length = bytes.map(<[u8]>::len);
+        check_text(length.unwrap_or_default())?;
         if self.flexible {
-            self.count(bytes.map(<[u8]>::len))?;
+            self.count(length)?;
         } else {
-            self.out.buffer().put_i16(length.unwrap_or(-1));
+            self.out.buffer().put_i16(length.and_then(|length| i16::try_from(length).ok()).unwrap_or(-1));
         }
         self.bytes(bytes.unwrap_or_default());
         Ok(())

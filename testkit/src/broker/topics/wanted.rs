@@ -3,7 +3,7 @@
 use super::{MAX_PARTITIONS, check_name, layout};
 use crate::broker::Broker;
 use crate::broker::configs::{Values, meant};
-use crate::broker::settings::Settings;
+use crate::broker::settings::{Settings, check_length};
 use crate::broker::topics::config;
 use millstream_protocol::messages::Uuid;
 
@@ -61,6 +61,9 @@ impl TestTopic {
     fn check_config(&self, settings: &Settings) -> Result<(), String> {
         if let Some(unknown) = self.config.keys().find(|key| config::option(key).is_none()) {
             return Err(format!("topics have no option `{unknown}`{}", meant::topic_hint(unknown)));
+        }
+        for (key, value) in &self.config {
+            check_length(value).map_err(|reason| format!("`{key}` is too long: {reason}"))?;
         }
         config::check_all(&self.config, &settings.topic_defaults, settings.release)
     }
@@ -142,5 +145,10 @@ mod tests {
             let said = refusal(topic().config(key, value));
             assert!(said.starts_with(&format!("the topic `t` cannot be: {why}")), "{said}");
         }
+        let long = refusal(topic().config("retention.ms", &"1".repeat(32_768)));
+        assert!(
+            long.ends_with("it has 32768 bytes, and a text of Kafka's has 32767 at most; give a shorter one"),
+            "{long}"
+        );
     }
 }

@@ -13,6 +13,7 @@ use crate::broker::call::{Call, Refusal};
 use crate::broker::configs::{Kind, Values};
 use crate::broker::topics::config::Kind as Type;
 use millstream_protocol::ErrorCode;
+use millstream_protocol::frame::TEXT_BYTES;
 use millstream_protocol::messages::StrBytes;
 use std::collections::BTreeSet;
 
@@ -165,15 +166,13 @@ fn check_operations(asked: &Alteration) -> Result<(), Refusal> {
 /// A list that grows by what is added stays within what a text of Kafka's may have.
 fn check_grown(asked: &Alteration, values: &Values) -> Result<(), Refusal> {
     let mut added = asked.changes.iter().filter(|change| change.operation == Operation::Append);
-    if added.any(|change| values.get(change.name.as_str()).is_some_and(|value| value.len() > MOST_VALUE_BYTES)) {
+    if added.any(|change| values.get(change.name.as_str()).is_some_and(|value| value.len() > TEXT_BYTES)) {
         return Err(invalid_config(format!(
-            "The configuration value cannot be added because it exceeds the maximum value size of {MOST_VALUE_BYTES} bytes."
+            "The configuration value cannot be added because it exceeds the maximum value size of {TEXT_BYTES} bytes."
         )));
     }
     Ok(())
 }
-/// How long a text of Kafka's may be.
-const MOST_VALUE_BYTES: usize = 32_767;
 
 /// Only what is a list can grow and shrink.
 fn check_lists(asked: &Alteration, kind_of: impl Fn(&str) -> Type) -> Result<(), Refusal> {
