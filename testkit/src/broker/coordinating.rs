@@ -1,9 +1,11 @@
 //! Coordinators of groups and transactional ids: who they are, and the internal topics in which they write down what they know.
 
 use super::Broker;
+use super::configs::MIN_ISR;
 use super::java_hash::partition_for;
 use super::log::batch::Batch;
 use super::nodes::Node;
+use super::settings::TRANSACTIONS_MIN_ISR;
 use super::topics::{OFFSETS_TOPIC, PartitionKey, TRANSACTIONS_TOPIC, TestTopic};
 use bytes::Bytes;
 use millstream_protocol::compression::Compressor;
@@ -28,25 +30,31 @@ impl Broker {
         if let Some(chosen) = self.nodes.chosen_coordinator(key) {
             return Some(chosen);
         }
-        let partitions = self.settings.partitions_of(internal_topic);
+        let index = partition_for(key, self.internal_partitions(internal_topic));
         let Some(topic) = self.topics.find(internal_topic) else {
-            let factor = usize::try_from(self.settings.default_replication_factor).unwrap_or(1);
-            let replicas = self.nodes.replicas(internal_topic, partition_for(key, partitions), factor);
+            let replicas = self.nodes.replicas(internal_topic, index, self.settings.replicas_of(internal_topic));
             return replicas.into_iter().find(|id| self.nodes.is_up(*id)).and_then(|id| self.nodes.find(id));
         };
-        let partition = topic.partitions.get(partition_for(key, topic.partitions.len()))?;
+        let partition = topic.partitions.get(index)?;
         self.nodes.find(partition.leader?).filter(|node| node.is_up())
+    }
+    /// How many partitions an internal topic has, or will have.
+    pub(super) fn internal_partitions(&self, name: &str) -> usize {
+        self.topics.find(name).map_or_else(|| self.settings.partitions_of(name), |topic| topic.partitions.len())
     }
     /// Makes an internal topic when somebody first needs its owner, as Kafka does.
     pub(super) fn ensure_internal(&mut self, name: &str) {
         if self.has_topic(name) {
             return;
         }
-        let partitions = self.settings.partitions_of(name);
-        let configs = internal_configs(name).iter();
-        let mut topic = configs.fold(TestTopic::new(name, partitions), |topic, (key, value)| topic.config(key, value));
+        let topic =
+            TestTopic::new(name, self.internal_partitions(name)).replication_factor(self.settings.replicas_of(name));
+        let mut topic = internal_configs(name).iter().fold(topic, |topic, (key, value)| topic.config(key, value));
         if let Some(bytes) = self.settings.given.get(segment_option(name)) {
             topic = topic.config("segment.bytes", bytes);
+        }
+        if let Some(least) = self.settings.given.get(TRANSACTIONS_MIN_ISR).filter(|_| name == TRANSACTIONS_TOPIC) {
+            topic = topic.config(MIN_ISR, least);
         }
         self.create_topic(&topic);
     }

@@ -1,7 +1,7 @@
 //! The broker's options, by Kafka's keys. Those that begin with `millstream.` are the test kit's own.
 
 use super::bounds::Bounds;
-use super::configs::{meant, options};
+use super::configs::{MIN_ISR, meant, options};
 use super::groups::settings::ConsumerSettings;
 use super::security::SecurityProtocol;
 use super::security::settings::SecuritySettings;
@@ -121,7 +121,11 @@ impl Settings {
             return None;
         }
         match key {
-            "default.replication.factor" => Some(self.default_replication_factor.to_string()),
+            // Internal topics have as many replicas as others, and as many of them in sync.
+            "default.replication.factor" | OFFSETS_FACTOR | TRANSACTIONS_FACTOR => {
+                Some(self.default_replication_factor.to_string())
+            }
+            TRANSACTIONS_MIN_ISR => Some(self.topic_defaults.get(MIN_ISR).cloned().unwrap_or_else(|| "1".to_owned())),
             "group.initial.rebalance.delay.ms" => Some(self.group_initial_rebalance_delay_ms.to_string()),
             "group.min.session.timeout.ms" => Some(self.group_min_session_timeout_ms.to_string()),
             _ => self.consumer_groups.short_wait(key).map(|wait| wait.to_string()),
@@ -138,6 +142,12 @@ impl Settings {
         } else {
             self.transactions_topic_partitions
         }
+    }
+    /// How many replicas an internal topic has.
+    pub(crate) fn replicas_of(&self, internal_topic: &str) -> usize {
+        let key = if internal_topic == super::topics::OFFSETS_TOPIC { OFFSETS_FACTOR } else { TRANSACTIONS_FACTOR };
+        let default = usize::try_from(self.default_replication_factor).unwrap_or(1);
+        self.given.get(key).and_then(|value| value.parse().ok()).unwrap_or(default)
     }
     /// Sets an option; says what is wrong with it.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
@@ -195,9 +205,12 @@ impl Settings {
     }
     /// Says which options cannot go together in a cluster of so many brokers.
     pub(crate) fn check(&self, brokers: usize) -> Result<(), String> {
-        let factor = self.default_replication_factor;
-        if usize::try_from(factor).is_ok_and(|factor| factor > brokers) {
-            return Err(format!("`default.replication.factor` cannot be {factor}: there are {brokers} brokers"));
+        let given = |key| self.given.get(key).and_then(|value| value.parse().ok()).map(|factor: i16| (key, factor));
+        let default = ("default.replication.factor", self.default_replication_factor);
+        for (key, factor) in [Some(default), given(OFFSETS_FACTOR), given(TRANSACTIONS_FACTOR)].into_iter().flatten() {
+            if usize::try_from(factor).is_ok_and(|factor| factor > brokers) {
+                return Err(format!("`{key}` cannot be {factor}: there are {brokers} brokers"));
+            }
         }
         let (least, most) = (self.group_min_session_timeout_ms, self.group_max_session_timeout_ms);
         if least > most {
@@ -235,6 +248,10 @@ fn unknown_because(key: &str) -> String {
     }
     meant::hint(key)
 }
+
+const OFFSETS_FACTOR: &str = "offsets.topic.replication.factor";
+const TRANSACTIONS_FACTOR: &str = "transaction.state.log.replication.factor";
+pub(crate) const TRANSACTIONS_MIN_ISR: &str = "transaction.state.log.min.isr";
 
 /// What each broker has a value of its own for: the builder's methods and the binary's flags set them.
 const OF_EACH_BROKER: [&str; 4] =

@@ -10,10 +10,11 @@ use millstream_protocol::messages::describe_configs_response::DescribeConfigsRes
 use millstream_protocol::messages::describe_quorum_request::{PartitionData, TopicData};
 use millstream_protocol::messages::describe_quorum_response::ReplicaState;
 use millstream_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
+use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::update_features_request::FeatureUpdateKey;
 use millstream_protocol::messages::{
     AddRaftVoterRequest, AlterClientQuotasRequest, BrokerId, DescribeClientQuotasRequest, DescribeConfigsRequest,
-    DescribeQuorumRequest, GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest,
+    DescribeQuorumRequest, FindCoordinatorRequest, GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest,
     ListConfigResourcesRequest, MetadataRequest, PushTelemetryRequest, RemoveRaftVoterRequest, TopicName,
     UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
 };
@@ -140,6 +141,29 @@ async fn an_option_that_no_answer_could_tell_is_refused_at_the_start() {
     let long = TestCluster::builder().config("metric.reporters", &"x".repeat(32_768)).try_start();
     let refused = long.expect_err("it is too long").to_string();
     assert!(refused.contains("the broker option `metric.reporters` cannot be: it has 32768 bytes"), "{refused}");
+}
+
+/// Kafka's defaults were shown, 3 and 2, which a cluster of one cannot have; what was set did nothing.
+#[tokio::test]
+async fn what_is_shown_of_internal_topics_is_what_they_are_made_with() {
+    let [offsets, transactions] = ["offsets.topic.replication.factor", "transaction.state.log.replication.factor"];
+    let alone = TestCluster::start().await;
+    let mut admin = Admin::of(&alone);
+    for name in [offsets, transactions, "transaction.state.log.min.isr"] {
+        assert_eq!(admin.option(BROKER, &cluster_node(), name).0, "1", "{name}");
+    }
+    let cluster = TestCluster::builder().brokers(3).config(offsets, "2").start().await;
+    let mut admin = Admin::of(&cluster);
+    let shown = [offsets, transactions].map(|name| admin.option(BROKER, &cluster_node(), name).0);
+    assert_eq!(shown, ["2", "3"]);
+    for (kind, name, replicas) in [(0, "__consumer_offsets", 2), (1, "__transaction_state", 3)] {
+        admin.0.call(2, &FindCoordinatorRequest::default().with_key(text("k")).with_key_type(kind));
+        let topic = MetadataRequestTopic::default().with_name(Some(TopicName(text(name))));
+        let told = admin.0.call(4, &MetadataRequest::default().with_topics(Some(vec![topic])));
+        assert!(told.topics[0].partitions.iter().all(|each| each.replica_nodes.len() == replicas), "{name}");
+    }
+    let refused = TestCluster::builder().config(offsets, "2").try_start().expect_err("there is one broker").to_string();
+    assert!(refused.contains("`offsets.topic.replication.factor` cannot be 2: there are 1 brokers"), "{refused}");
 }
 
 #[tokio::test]

@@ -76,8 +76,7 @@ impl Broker {
         if !self.groups.has_forgotten() {
             return;
         }
-        let partitions = self.settings.partitions_of(OFFSETS_TOPIC);
-        let partitions = self.topics.find(OFFSETS_TOPIC).map_or(partitions, |topic| topic.partitions.len());
+        let partitions = self.internal_partitions(OFFSETS_TOPIC);
         let written = partition_for(id, partitions);
         self.groups.hide_forgotten(|other| partition_for(other, partitions) == written);
     }
