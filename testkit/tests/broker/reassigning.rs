@@ -204,6 +204,36 @@ async fn a_node_that_comes_back_joins_all_partitions_by_the_minimum_from_before(
     assert_eq!(second.eligible_leader_replicas, Some(ids(&[2])));
 }
 
+/// Each partition was reckoned by what the one before it had left, though the controller decides on all of them at once.
+#[tokio::test]
+async fn all_partitions_of_one_request_are_moved_by_the_minimum_from_before() {
+    let cluster = TestCluster::builder().brokers(2).config("min.insync.replicas", "2").topic(TOPIC, 2).start().await;
+    cluster.stop(2);
+    let asked = [(0, &[1][..]), (1, &[2, 1])].map(|(index, replicas)| {
+        ReassignablePartition::default().with_partition_index(index).with_replicas(Some(ids(replicas)))
+    });
+    let topic = ReassignableTopic::default().with_name(name()).with_partitions(asked.to_vec());
+    let request = AlterPartitionReassignmentsRequest::default().with_topics(vec![topic]);
+    let response = Connection::to(&cluster, 0).call(1, &request);
+    assert!(response.responses[0].partitions.iter().all(|each| each.error_code == 0), "{response:?}");
+    let [first, second] = all_described(&cluster).try_into().expect("two partitions");
+    assert_eq!((numbers(&first.replica_nodes), numbers(&second.replica_nodes)), (vec![1], vec![2, 1]));
+    assert_eq!(second.eligible_leader_replicas, Some(ids(&[2])));
+}
+
+/// The second time it was not needed any more.
+#[tokio::test]
+async fn who_is_named_twice_is_elected_once_and_told_so_twice() {
+    let cluster = placed(TestCluster::builder(), &[1, 2]).await;
+    cluster.move_leader((TOPIC, 0), 2);
+    let asked = TopicPartitions::default().with_topic(name()).with_partitions(vec![0, 0]);
+    let request = ElectLeadersRequest::default().with_topic_partitions(Some(vec![asked]));
+    let response = Connection::to(&cluster, 0).call(2, &request);
+    let results = response.replica_election_results[0].partition_result.iter();
+    assert_eq!(results.map(|each| each.error_code).collect::<Vec<_>>(), [0, 0]);
+    assert_eq!(told(&cluster).1, 1);
+}
+
 /// One of those who stayed eligible after a move was killed and came back: the other stayed for ever.
 #[tokio::test]
 async fn a_killed_node_that_comes_back_makes_all_be_reckoned_anew() {

@@ -8,6 +8,7 @@ use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::PartitionKey;
 use crate::broker::topics::reassignment::Irrevocable;
+use crate::broker::topics::topic::{MinIsr, Minima};
 use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
 use millstream_protocol::messages::alter_partition_reassignments_response::{
     ReassignablePartitionResponse, ReassignableTopicResponse,
@@ -35,9 +36,9 @@ impl Handler for AlterPartitionReassignments {
     ) -> Answer<AlterPartitionReassignmentsResponse> {
         let may_resize = call.version < FACTOR_SINCE || request.allow_replication_factor_change;
         // However often a partition is named, its followers and whoever waits for it are looked at once.
-        let mut moved = BTreeSet::new();
+        let (mut moved, mut minima) = (BTreeSet::new(), Minima::default());
         let response = answer(&request, |topic, asked| {
-            moved.insert(alter(broker, topic, asked, may_resize)?);
+            moved.insert(alter(broker, topic, asked, may_resize, &mut minima)?);
             Ok(())
         });
         moved.into_iter().for_each(|key| broker.replicate(key));
@@ -73,11 +74,13 @@ fn alter(
     name: &str,
     asked: &ReassignablePartition,
     may_resize: bool,
+    minima: &mut Minima,
 ) -> Result<PartitionKey, Refused> {
     let index = asked.partition_index;
     let unknown = |what: String| (ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, Some(what));
     let topic = broker.topics.find(name).ok_or_else(|| unknown(format!("Unable to find a topic named {name}.")))?;
     let key = (topic.id, index);
+    let min_isr = minima.of(topic, broker.in_sync_rules());
     let partition =
         topic.partition(index).ok_or_else(|| unknown(format!("Unable to find partition {name}:{index}.")))?;
     let target: Option<Vec<NodeId>> =
@@ -90,14 +93,13 @@ fn alter(
             return Err((ErrorCode::INVALID_REPLICATION_FACTOR, Some(reason)));
         }
     }
-    change(broker, key, target)?;
+    change(broker, key, target, min_isr)?;
     Ok(key)
 }
-fn change(broker: &mut Broker, (id, index): PartitionKey, target: Option<Vec<NodeId>>) -> Moved {
-    let rules = broker.in_sync_rules();
+fn change(broker: &mut Broker, (id, index): PartitionKey, target: Option<Vec<NodeId>>, min_isr: MinIsr) -> Moved {
     let Broker { nodes, topics, .. } = broker;
     let Some(topic) = topics.find_id_mut(id) else { return Ok(()) };
-    let (name, election, min_isr) = (topic.name.clone(), topic.election(), topic.min_isr(rules));
+    let (name, election) = (topic.name.clone(), topic.election());
     let Some(partition) = topic.partition_mut(index) else { return Ok(()) };
     match target {
         Some(target) => partition.reassign(target, nodes, min_isr),

@@ -55,6 +55,16 @@ impl Topic {
     }
 }
 
+/// The minima of topics as they were before a request's first change: the controller reckons all of one request by them.
+#[derive(Debug, Default)]
+pub(crate) struct Minima(BTreeMap<Uuid, MinIsr>);
+impl Minima {
+    /// That of a topic, which is asked for before any of its partitions is changed.
+    pub(crate) fn of(&mut self, topic: &Topic, rules: InSyncRules) -> MinIsr {
+        *self.0.entry(topic.id).or_insert_with(|| topic.min_isr(rules))
+    }
+}
+
 /// How many replicas must be in sync (`min.insync.replicas`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MinIsr {
