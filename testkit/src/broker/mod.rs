@@ -22,6 +22,7 @@ mod producing;
 mod pushed;
 mod quorum;
 mod quotas;
+mod re2;
 mod replication;
 mod request_log;
 mod security;

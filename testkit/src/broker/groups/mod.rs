@@ -16,6 +16,7 @@ use super::bounds::text_weight;
 use super::timers::TimerKey;
 use classic::{ClassicGroup, GroupReply, Rules, State};
 use committing::Committer;
+use consumer::expressions::Compiled;
 use consumer::{ConsumerGroup, Context};
 use journal::Written;
 use millstream_protocol::messages::{JoinGroupRequest, StrBytes, SyncGroupRequest};
@@ -173,6 +174,8 @@ pub(crate) struct Groups {
     by_id: BTreeMap<StrBytes, Group>,
     /// Those that are forgotten and still shown.
     still_shown: Vec<StrBytes>,
+    /// Of topics that members subscribe to.
+    expressions: Compiled,
 }
 
 impl Groups {

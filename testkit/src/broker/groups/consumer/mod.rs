@@ -16,7 +16,7 @@
 
 pub(crate) mod assignor;
 pub(crate) mod classic_members;
-mod expressions;
+pub(crate) mod expressions;
 pub(crate) mod heartbeat;
 pub(crate) mod member;
 mod membership;
