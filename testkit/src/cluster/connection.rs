@@ -167,7 +167,9 @@ impl<'b, S: AsyncRead + AsyncWrite + Unpin> Connection<'b, S> {
 async fn read(stream: &mut (impl AsyncRead + Unpin), buffer: &mut FrameBuffer) -> io::Result<usize> {
     let spare = buffer.try_spare().map_err(|error| {
         tracing::error!(
-            "{error}: its connection is closed; lower millstream.max.buffer.bytes to less than the process may have, or let it have more"
+            "{error}: its connection is closed; let the process have more memory, or have the cluster keep less of it: \
+             millstream.max.record.bytes bounds stored records, millstream.max.state.bytes what else is remembered, \
+             millstream.max.buffer.bytes requests that have come in part, millstream.max.unread.bytes answers that are not read"
         );
         io::Error::new(io::ErrorKind::OutOfMemory, error)
     })?;

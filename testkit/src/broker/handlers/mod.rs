@@ -281,10 +281,16 @@ fn serve<H: Handler>(broker: &mut Broker, call: &Call, body: Bytes) -> Option<Ou
 fn encode_or_fail<H: Handler>(call: &Call, body: Bytes, response: &<H::Request as Request>::Response) -> Outcome {
     match frame::encode_response::<H::Request>(call.version, call.correlation_id, response) {
         Ok(frame) => Outcome::Frame(frame),
-        Err(error) => match refuse::<H>(call, body, ErrorCode::UNKNOWN_SERVER_ERROR) {
-            Some(frame) => Outcome::Frame(frame),
-            None => Outcome::Close(unwritten(&error)),
-        },
+        Err(error) => {
+            let (api, client) = (H::Request::KEY, &call.client_id);
+            tracing::error!(
+                "the answer to {api} of client `{client}` cannot be written, and is UNKNOWN_SERVER_ERROR instead: {error}; ask for less at once"
+            );
+            match refuse::<H>(call, body, ErrorCode::UNKNOWN_SERVER_ERROR) {
+                Some(frame) => Outcome::Frame(frame),
+                None => Outcome::Close(unwritten(&error)),
+            }
+        }
     }
 }
 fn read<H: Handler>(call: &Call, body: Bytes) -> Result<H::Request, String> {
