@@ -1,19 +1,20 @@
 //! One thing that a request names again and again: it costs no more than the request has room for, and is answered as Kafka does.
 
-use crate::client::{Connection, batch, produce, text, write};
+use crate::client::{Connection, batch, fetch, produce, text, values, write};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::add_partitions_to_txn_request::{
     AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction,
 };
 use millstream_protocol::messages::alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic};
+use millstream_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use millstream_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
 use millstream_protocol::messages::list_partition_reassignments_request::ListPartitionReassignmentsTopics;
 use millstream_protocol::messages::produce_request::PartitionProduceData;
 use millstream_protocol::messages::write_txn_markers_request::{WritableTxnMarker, WritableTxnMarkerTopic};
 use millstream_protocol::messages::{
-    AddPartitionsToTxnRequest, AlterPartitionReassignmentsRequest, BrokerId, InitProducerIdRequest, ListOffsetsRequest,
-    ListPartitionReassignmentsRequest, ProducerId as WireId, RecordData, StrBytes, TopicName, TransactionalId,
-    WriteTxnMarkersRequest,
+    AddPartitionsToTxnRequest, AlterPartitionReassignmentsRequest, BrokerId, DescribeGroupsRequest, GroupId,
+    InitProducerIdRequest, ListOffsetsRequest, ListPartitionReassignmentsRequest, ProducerId as WireId, RecordData,
+    StrBytes, TopicName, TransactionalId, WriteTxnMarkersRequest,
 };
 use millstream_protocol::record::Stamp;
 use millstream_protocol::{ProducerEpoch, ProducerId};
@@ -44,6 +45,38 @@ async fn times_of_a_partition_that_is_named_twice_are_not_looked_up() {
     write(&mut connection, "t", batch(&["a"], &Stamp::plain()));
     let refused = (1, -1, ErrorCode::INVALID_REQUEST);
     assert_eq!(ends(&mut connection, "t", &[1, 0, 1, 1]), [refused, (0, 1, ErrorCode::NONE)]);
+}
+
+/// Each time it was read again: Kafka makes a table of them first.
+#[tokio::test]
+async fn a_partition_is_fetched_once_from_where_it_is_named_last() {
+    let cluster = TestCluster::builder().topic("t", 2).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    for value in ["a", "b"] {
+        write(&mut connection, "t", batch(&[value], &Stamp::plain()));
+    }
+    let mut request = fetch("t", 0, 0, 0);
+    let asked = request.topics[0].partitions.remove(0);
+    let named = |partition, fetch_offset| FetchPartition { partition, fetch_offset, ..asked.clone() };
+    let topic = FetchTopic { partitions: vec![named(0, 0), named(1, 0)], ..request.topics[0].clone() };
+    let again = FetchTopic { partitions: vec![named(0, 1)], ..request.topics[0].clone() };
+    request.topics = vec![topic, again];
+    let response = connection.call(12, &request);
+    let told = response.responses.iter().flat_map(|topic| &topic.partitions).map(|each| each.partition_index);
+    assert_eq!((told.collect::<Vec<_>>(), values(&response)), (vec![0, 1], vec!["b".to_owned()]));
+}
+
+/// A million groups that there are not took ten seconds, in which nobody else was answered.
+#[tokio::test]
+async fn a_request_names_no_more_things_than_are_done_at_once() {
+    let cluster = TestCluster::start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let groups = vec![GroupId(text("g")); 200_001];
+    connection.send(5, &DescribeGroupsRequest::default().with_groups(groups));
+    assert_eq!(connection.payload(), None);
+    let all = cluster.requests().all();
+    let why = all[0].closed_because().expect("it was closed");
+    assert!(why.contains("200000"), "{why}");
 }
 
 /// Of a topic with many partitions all were looked at, each time that it was named.

@@ -2,10 +2,11 @@
 
 use super::plan::{Session, Want, WantKey, key_of};
 use crate::broker::topics::Topics;
-use millstream_protocol::ErrorCode;
 use millstream_protocol::hash::{HashMap, HashSet};
+use millstream_protocol::messages::Uuid;
 use millstream_protocol::messages::fetch_request::{FetchRequest, FetchTopic, ForgottenTopic};
 use millstream_protocol::messages::fetch_response::PartitionData;
+use millstream_protocol::{ErrorCode, TopicName};
 
 /// The epoch of a request that opens a session.
 const INITIAL_EPOCH: i32 = 0;
@@ -196,21 +197,33 @@ impl OpenSession {
     }
 }
 
+/// Each partition once: at the place where it is named first, with what is said of it last.
 fn wants(asked: &[FetchTopic], topics: &Topics) -> Vec<Want> {
-    let of = |topic: &FetchTopic| {
-        let (name, topic_id) = (topic.topic.clone(), topic.topic_id);
-        let want = move |partition: &millstream_protocol::messages::fetch_request::FetchPartition| Want {
-            topic: name.clone(),
-            topic_id,
-            named: topics.name_of(topic_id).cloned(),
-            partition: partition.partition,
-            offset: partition.fetch_offset,
-            leader_epoch: partition.current_leader_epoch,
-            last_fetched_epoch: partition.last_fetched_epoch,
-            max_bytes: usize::try_from(partition.partition_max_bytes).unwrap_or(0),
-            fault: None,
-        };
-        topic.partitions.iter().map(want).collect::<Vec<_>>()
-    };
-    asked.iter().flat_map(of).collect()
+    let mut places: HashMap<(Uuid, Option<&TopicName>, i32), usize> = HashMap::default();
+    let mut wants: Vec<Want> = Vec::new();
+    for topic in asked {
+        let (id, name) = (topic.topic_id, topic.topic_id.is_nil().then_some(&topic.topic));
+        for want in wants_of(topic, topics) {
+            let place = *places.entry((id, name, want.partition)).or_insert(wants.len());
+            match wants.get_mut(place) {
+                Some(before) => *before = want,
+                None => wants.push(want),
+            }
+        }
+    }
+    wants
+}
+fn wants_of(topic: &FetchTopic, topics: &Topics) -> impl Iterator<Item = Want> {
+    let named = topics.name_of(topic.topic_id).cloned();
+    topic.partitions.iter().map(move |partition| Want {
+        topic: topic.topic.clone(),
+        topic_id: topic.topic_id,
+        named: named.clone(),
+        partition: partition.partition,
+        offset: partition.fetch_offset,
+        leader_epoch: partition.current_leader_epoch,
+        last_fetched_epoch: partition.last_fetched_epoch,
+        max_bytes: usize::try_from(partition.partition_max_bytes).unwrap_or(0),
+        fault: None,
+    })
 }

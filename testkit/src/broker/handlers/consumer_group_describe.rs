@@ -2,9 +2,9 @@
 //!
 //! Versions 0 to 1. Left out: nothing.
 
-use super::Handler;
 use super::describe_groups::OPERATIONS;
 use super::told::tells_too_much_of_groups;
+use super::{Handler, MOST_COSTLY_THINGS};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::Group;
@@ -26,6 +26,7 @@ pub(super) struct ConsumerGroupDescribe;
 
 impl Handler for ConsumerGroupDescribe {
     type Request = ConsumerGroupDescribeRequest;
+    const MOST_THINGS: usize = MOST_COSTLY_THINGS;
     fn handle(
         broker: &mut Broker,
         call: &Call,

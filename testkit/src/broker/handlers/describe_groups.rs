@@ -2,8 +2,8 @@
 //!
 //! Versions 0 to 6. Left out: nothing.
 
-use super::Handler;
 use super::told::tells_too_much_of_groups;
+use super::{Handler, MOST_COSTLY_THINGS};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::groups::classic::member::Member;
@@ -21,6 +21,7 @@ pub(super) struct DescribeGroups;
 
 impl Handler for DescribeGroups {
     type Request = DescribeGroupsRequest;
+    const MOST_THINGS: usize = MOST_COSTLY_THINGS;
     fn handle(broker: &mut Broker, call: &Call, request: DescribeGroupsRequest) -> Answer<DescribeGroupsResponse> {
         if tells_too_much_of_groups(broker, request.groups.iter()) {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REQUEST));

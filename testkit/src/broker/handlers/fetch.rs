@@ -3,7 +3,7 @@
 //!
 //! Versions 4 to 18. Left out: fetches of other brokers.
 
-use super::Handler;
+use super::{Handler, MOST_COSTLY_THINGS};
 use crate::broker::Broker;
 use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
@@ -24,6 +24,7 @@ pub(super) struct Fetch;
 
 impl Handler for Fetch {
     type Request = FetchRequest;
+    const MOST_THINGS: usize = MOST_COSTLY_THINGS;
     fn handle(broker: &mut Broker, call: &Call, request: FetchRequest) -> Answer<FetchResponse> {
         let memory = memory(broker, call, &request);
         let resolved = broker.fetch_sessions.resolve(&request, call.version >= IDS_SINCE, &broker.topics, memory);

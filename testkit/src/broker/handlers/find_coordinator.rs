@@ -2,7 +2,7 @@
 //!
 //! Versions 0 to 6. Left out: share groups (2), whose keys are refused as Kafka refuses malformed ones.
 
-use super::Handler;
+use super::{Handler, MOST_COSTLY_THINGS};
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
 use crate::broker::topics::{OFFSETS_TOPIC, TRANSACTIONS_TOPIC};
@@ -20,6 +20,7 @@ pub(super) struct FindCoordinator;
 
 impl Handler for FindCoordinator {
     type Request = FindCoordinatorRequest;
+    const MOST_THINGS: usize = MOST_COSTLY_THINGS;
     fn handle(broker: &mut Broker, call: &Call, request: FindCoordinatorRequest) -> Answer<FindCoordinatorResponse> {
         Answer::Reply(if call.version >= BATCHED_SINCE {
             let found = request.coordinator_keys.iter().map(|key| find(broker, call, key, request.key_type)).collect();

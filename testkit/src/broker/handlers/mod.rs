@@ -80,21 +80,28 @@ use std::collections::BTreeMap;
 
 /// Reads requests. What a request takes in memory it takes while it is served, one at a time in a cluster: so that the few bytes of many
 /// short names, which Kafka serves, may take more than what the limits for answers let them.
-const READER: Decoder = {
+const fn reader(most_things: usize) -> Decoder {
     let mut limits = Limits::DEFAULT;
     limits.memory_base_bytes = 16 << 20;
+    limits.elements = most_things;
     Decoder::new(limits)
-};
+}
 
 /// How large a request may be that consists of many things, each of which its answer tells of: a number of four bytes has an answer of dozens,
 /// and takes hundreds in memory meanwhile. All partitions that there may be are asked for by a tenth of it.
 const MOST_OF_MANY: usize = 16 << 20;
+
+/// How many things a request may name of which each takes its time, while nobody else is answered: twice as many as there may be partitions, as
+/// each may stand with its topic. A million groups took ten seconds.
+const MOST_COSTLY_THINGS: usize = 200_000;
 
 /// How the broker serves one API.
 pub(super) trait Handler {
     type Request: Guard;
     /// How many bytes a request may have; what has records or other bytes of its client's in it may have as many as a frame.
     const MOST_BYTES: usize = MOST_OF_MANY;
+    /// How many texts and things with parts it may name.
+    const MOST_THINGS: usize = Limits::DEFAULT.elements;
     /// Does what is asked.
     fn handle(broker: &mut Broker, call: &Call, request: Self::Request)
     -> Answer<<Self::Request as Request>::Response>;
@@ -300,7 +307,7 @@ fn read<H: Handler>(call: &Call, body: Bytes) -> Result<H::Request, String> {
             "a request of {api} has {most} bytes at most, and this one has {bytes}: ask for less at once"
         ));
     }
-    READER.request::<H::Request>(call.version, body).map_err(|error| error.to_string())
+    reader(H::MOST_THINGS).request::<H::Request>(call.version, body).map_err(|error| error.to_string())
 }
 
 /// Takes out of a request what its sender may not do, and remembers what its answer has to say of that; the answer when nothing is left.

@@ -2,7 +2,7 @@
 //!
 //! Versions 2 to 10. Left out: nothing.
 
-use super::Handler;
+use super::{Handler, MOST_COSTLY_THINGS};
 use crate::broker::Broker;
 use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
@@ -19,6 +19,7 @@ pub(super) struct OffsetCommit;
 
 impl Handler for OffsetCommit {
     type Request = OffsetCommitRequest;
+    const MOST_THINGS: usize = MOST_COSTLY_THINGS;
     fn handle(broker: &mut Broker, call: &Call, request: OffsetCommitRequest) -> Answer<OffsetCommitResponse> {
         let by = Committer {
             group: &request.group_id,
