@@ -68,20 +68,30 @@ enum Ending {
 }
 
 impl Running {
-    /// Ends the listener and its connections. They are gone when this returns; on the caller's own thread, when that next waits.
-    /// Its port stays bound while what is returned lives.
-    fn end(self, ending: Ending) -> Option<TcpSocket> {
+    /// Tells the listener and its connections to end.
+    fn end(self, ending: Ending) -> Parted {
         // It may have ended by itself.
         let _ = self.stop.send(ending);
+        if self.place == Place::Caller && ending == Ending::Cut {
+            self.task.abort();
+        }
+        Parted { ended: self.ended, place: self.place }
+    }
+}
+
+/// A listener that was told to end.
+struct Parted {
+    ended: mpsc::Receiver<Option<TcpSocket>>,
+    place: Place,
+}
+impl Parted {
+    /// Waits until the listener and its connections are gone; on the caller's own thread they go when that next waits. Its port stays bound
+    /// while what is returned lives.
+    fn wait(self) -> Option<TcpSocket> {
         match self.place {
             // An error says that the other half is gone: ended, too.
             Place::OwnThread => self.ended.recv().ok().flatten(),
-            Place::Caller => {
-                if ending == Ending::Cut {
-                    self.task.abort();
-                }
-                None
-            }
+            Place::Caller => None,
         }
     }
 }
@@ -237,11 +247,12 @@ impl Nodes {
         self.close(id, Ending::InOrder);
     }
     fn close(&mut self, id: NodeId, ending: Ending) {
-        for listening in self.find(id) {
-            if let Some(running) = listening.running.take() {
-                listening.held = running.end(ending);
-            }
-        }
+        let running =
+            self.find(id).iter_mut().filter_map(|listening| Some((listening.running.take()?, &mut listening.held)));
+        // Each may take its time: all are told before any is waited for.
+        let parted: Vec<(Parted, &mut Option<TcpSocket>)> =
+            running.map(|(running, held)| (running.end(ending), held)).collect();
+        parted.into_iter().for_each(|(parted, held)| *held = parted.wait());
     }
     /// Lets a broker listen again where it did.
     pub(super) fn restart(&mut self, id: NodeId, shared: &Arc<Shared>) -> io::Result<()> {

@@ -5,7 +5,7 @@ use super::clock::{Clock, TooFar};
 use super::panics::Panics;
 use super::room::Room;
 use super::unread::{Answer, Unread};
-use crate::broker::{Broker, ConnectionId, Outcome, Peer};
+use crate::broker::{Broker, ConnectionId, NodeState, Outcome, Peer};
 use crate::network::Links;
 use bytes::Bytes;
 use millstream_protocol::hash::HashMap;
@@ -115,13 +115,16 @@ impl Shared {
         self.deadline.send_modify(|_| {});
         Ok(())
     }
-    /// Registers a connection. It has one request open at a time, so that its queue holds one reply.
+    /// Registers a connection. It has one request open at a time, so that its queue holds one reply. One that comes while its node stops is
+    /// parted from at once, as those that were there.
     pub(super) fn connect(&self, node: NodeId) -> (ConnectionId, mpsc::Receiver<Delivered>) {
         let mut state = self.lock();
         let id = ConnectionId(state.next_connection);
         state.next_connection += 1;
         let (sender, receiver) = mpsc::channel(1);
-        state.connections.insert(id, (node, sender));
+        if state.broker.node_state(node) != NodeState::Stopped {
+            state.connections.insert(id, (node, sender));
+        }
         (id, receiver)
     }
     /// Lets a node's connections end once they have written what was answered.
@@ -195,5 +198,24 @@ impl Shared {
     // A panic is told of, and fails the test in the end; whoever asks meanwhile is served.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::TestCluster;
+    use tokio::sync::mpsc::error::TryRecvError;
+
+    /// It was not among those that had been told to end, and was waited for.
+    #[test]
+    fn a_connection_that_comes_to_a_node_that_stops_ends_with_the_others() {
+        let cluster = TestCluster::builder().brokers(2).try_start().expect("loopback has free ports");
+        let [stopped, other] = [1, 2].map(millstream_protocol::NodeId::new);
+        cluster.stop(stopped);
+        let mut outcomes = [stopped, other].map(|node| cluster.shared.connect(node).1);
+        assert_eq!(
+            outcomes.each_mut().map(|each| each.try_recv().map(drop)),
+            [Err(TryRecvError::Disconnected), Err(TryRecvError::Empty)]
+        );
     }
 }
