@@ -178,4 +178,30 @@ mod tests {
         assert!(answer.ends_with("{\"error\":\"the body did not come within 10 s\"}\n"), "{answer}");
         assert_eq!(begun.elapsed(), BODY_WITHIN);
     }
+    /// Whoever went on sending, little by little, was told after ten seconds that its body did not come.
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_trickles_on_is_refused_soon_after_it_is_too_long() {
+        let cluster = TestCluster::builder().try_start().expect("loopback has a free port");
+        let (client, server) = duplex(1 << 10);
+        let (mut reader, mut writer) = tokio::io::split(client);
+        let begun = Instant::now();
+        let head =
+            "POST /topics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let trickle = async {
+            writer.write_all(head.as_bytes()).await.expect("it takes the request");
+            let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+            for _ in 0..=16 {
+                writer.write_all(chunk.as_bytes()).await.expect("it takes a body for a while");
+            }
+            while writer.write_all(b"1\r\nx\r\n").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        let mut answer = String::new();
+        let converse = converse(Moving::new(server, Moved::default()), Arc::new(cluster));
+        let (_, read, ()) = tokio::join!(trickle, reader.read_to_string(&mut answer), converse);
+        read.expect("it answers and hangs up");
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+        assert!(begun.elapsed() < Duration::from_secs(7), "{:?}", begun.elapsed());
+    }
 }
