@@ -27,13 +27,21 @@ export interface ClusterOptions {
   args?: string[];
   binary?: string;
 }
-export interface Broker { id: number; is_up: boolean; is_hidden: boolean; is_paused: boolean }
+export interface Broker {
+  id: number;
+  state: "running" | "paused" | "fenced" | "crashed" | "stopped";
+  is_up: boolean;
+  is_hidden: boolean;
+  is_paused: boolean;
+}
 export interface Partition {
   partition: number;
   leader: number | null;
   leader_epoch: number;
   replicas: number[];
   isr: number[];
+  /** Eligible leader replicas (KIP-966). */
+  elr: number[];
   start_offset: number;
   high_watermark: number;
   end_offset: number;

@@ -54,6 +54,18 @@ impl NodeState {
             (Move::Forget, Running | Paused) => impossible(Removed),
         }
     }
+    /// One word for it.
+    #[cfg(feature = "server")]
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Fenced => "fenced",
+            Self::Crashed => "crashed",
+            Self::Stopped => "stopped",
+            Self::Removed => "removed",
+        }
+    }
     /// Whether the controller takes it for alive.
     pub(crate) fn is_up(self) -> bool {
         matches!(self, Self::Running | Self::Paused)

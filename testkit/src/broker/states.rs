@@ -37,6 +37,7 @@ impl Broker {
             leader_epoch: partition.leader_epoch,
             replicas: partition.replicas.clone(),
             isr: partition.isr.clone(),
+            elr: partition.elr.clone(),
             start: partition.log.start(),
             high_watermark: partition.log.high_watermark(),
             end: partition.log.end(),
@@ -71,6 +72,8 @@ pub(crate) struct PartitionState {
     pub(crate) leader_epoch: i32,
     pub(crate) replicas: Vec<NodeId>,
     pub(crate) isr: Vec<NodeId>,
+    /// Those that may lead though they are not in sync (KIP-966).
+    pub(crate) elr: Vec<NodeId>,
     pub(crate) start: i64,
     pub(crate) high_watermark: i64,
     pub(crate) end: i64,

@@ -15,6 +15,8 @@ pub(super) struct ClusterView {
 #[derive(Debug, Serialize)]
 pub(super) struct BrokerView {
     pub(super) id: i32,
+    /// What state it is in, in one word.
+    pub(super) state: &'static str,
     pub(super) is_up: bool,
     pub(super) is_hidden: bool,
     pub(super) is_paused: bool,
@@ -36,6 +38,7 @@ pub(super) struct PartitionView {
     pub(super) leader_epoch: i32,
     pub(super) replicas: Vec<i32>,
     pub(super) isr: Vec<i32>,
+    pub(super) elr: Vec<i32>,
     pub(super) start_offset: i64,
     pub(super) high_watermark: i64,
     pub(super) end_offset: i64,

@@ -32,6 +32,7 @@ fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {
             .node_states()
             .map(|(id, state, is_hidden)| BrokerView {
                 id: id.get(),
+                state: state.name(),
                 is_up: state.is_up(),
                 is_hidden,
                 is_paused: matches!(state, NodeState::Paused | NodeState::Fenced),

@@ -42,6 +42,7 @@ fn view(asked: &Asked<'_>, name: &str) -> Option<TopicView> {
             leader_epoch: state.leader_epoch,
             replicas: state.replicas.into_iter().map(NodeId::get).collect(),
             isr: state.isr.into_iter().map(NodeId::get).collect(),
+            elr: state.elr.into_iter().map(NodeId::get).collect(),
             start_offset: state.start,
             high_watermark: state.high_watermark,
             end_offset: state.end,
@@ -59,6 +60,10 @@ fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 fn create(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let NewTopic { name, partitions, replication_factor, config } = asked.body()?;
     let topic = TestTopic { name, partitions, replication_factor, config };
+    if asked.cluster.look(|broker| broker.controller().is_none()) {
+        let reason = "all brokers are down, so that nobody would lead it; POST /brokers/{id}/restart brings one back";
+        return Err(Refusal::conflict(reason));
+    }
     asked.cluster.with_broker(|broker| broker.try_create_topic(&topic)).map_err(|refusal| match refusal {
         TopicRefusal::Impossible(reason) => Refusal::bad(reason),
         TopicRefusal::NotNow(reason) => Refusal::conflict(reason),

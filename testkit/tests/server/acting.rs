@@ -160,3 +160,48 @@ async fn a_crashed_broker_is_not_paused() {
     }
     assert_eq!(controlled.json("GET", "/", None)["brokers"][1]["is_up"], false);
 }
+
+/// Whether one was up was all that was told.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_state_a_broker_is_in_is_told() {
+    let controlled = Controlled::start().await;
+    let state = || controlled.json("GET", "/", None)["brokers"][1]["state"].clone();
+    assert_eq!(state(), "running");
+    let moves =
+        [("pause", "paused"), ("resume", "running"), ("stop", "stopped"), ("restart", "running"), ("crash", "crashed")];
+    for (moved, told) in moves {
+        controlled.json("POST", &format!("/brokers/2/{moved}"), None);
+        assert_eq!(state(), told);
+    }
+    controlled.json("POST", "/brokers/2/restart", None);
+    controlled.json("POST", "/brokers/2/pause", None);
+    controlled.json("POST", "/time/advance", Some(&json!({"ms": 10_000})));
+    assert_eq!(state(), "fenced");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_lead_though_it_is_not_in_sync_is_told() {
+    let controlled = Controlled::start().await;
+    let topic = json!({"name": "t", "replication_factor": 2, "config": {"min.insync.replicas": "2"}});
+    controlled.json("POST", "/topics", Some(&topic));
+    controlled.json("POST", "/brokers/2/stop", None);
+    let partition = &controlled.json("GET", "/topics/t", None)["partitions"][0];
+    assert_eq!((&partition["isr"], &partition["elr"]), (&json!([1]), &json!([2])));
+}
+
+/// It was made, without a leader.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_topic_that_nobody_would_lead_is_not_made() {
+    let controlled = Controlled::start().await;
+    let ids: Vec<_> = controlled.json("GET", "/", None)["brokers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|each| each["id"].clone())
+        .collect();
+    ids.iter().for_each(|id| drop(controlled.json("POST", &format!("/brokers/{id}/crash"), None)));
+    let (status, answer) = controlled.ask("POST", "/topics", Some(&json!({"name": "t"})));
+    assert!(status == 409 && answer.contains("all brokers are down"), "{answer}");
+    controlled.json("POST", "/brokers/1/restart", None);
+    controlled.json("POST", "/topics", Some(&json!({"name": "t"})));
+}

@@ -63,10 +63,11 @@ test("brokers go and come, leaders move, and a reset makes all as new", () =>
   withCluster({ brokers: 3 }, async (cluster) => {
     await cluster.createTopic("t", 2);
     await cluster.crash(2);
-    assert.equal((await cluster.brokers())[1].is_up, false);
+    assert.deepEqual((({ state, is_up }) => [state, is_up])((await cluster.brokers())[1]), ["crashed", false]);
+    assert.deepEqual((await cluster.topic("t")).partitions[0].elr, []);
     await cluster.restart(2);
     await cluster.stop(2);
-    assert.equal((await cluster.brokers())[1].is_up, false);
+    assert.deepEqual((({ state, is_up }) => [state, is_up])((await cluster.brokers())[1]), ["stopped", false]);
     await cluster.restart(2);
     await cluster.moveLeader("t", 0, 3);
     assert.equal((await cluster.topic("t")).partitions[0].leader, 3);

@@ -44,10 +44,11 @@ def test_options_come_from_the_marker(kafka_cluster: Cluster) -> None:
     assert [broker.id for broker in kafka_cluster.brokers()] == [1, 2, 3]
     assert len(kafka_cluster.topic("t").partitions) == 2
     kafka_cluster.crash(2)
-    assert not kafka_cluster.brokers()[1].is_up
+    assert (kafka_cluster.brokers()[1].state, kafka_cluster.brokers()[1].is_up) == ("crashed", False)
+    assert kafka_cluster.topic("t").partitions[0].elr == []
     kafka_cluster.restart(2)
     kafka_cluster.stop(2)
-    assert not kafka_cluster.brokers()[1].is_up
+    assert (kafka_cluster.brokers()[1].state, kafka_cluster.brokers()[1].is_up) == ("stopped", False)
     kafka_cluster.restart(2)
     kafka_cluster.move_leader("t", 0, 3)
     assert kafka_cluster.topic("t").partitions[0].leader == 3

@@ -18,6 +18,8 @@ def of(kind: Type[Value], told: Mapping[str, Any]) -> Value:
 @dataclass(frozen=True)
 class Broker:
     id: int
+    state: str
+    """running, paused, fenced, crashed or stopped."""
     is_up: bool
     is_hidden: bool
     is_paused: bool
@@ -45,6 +47,8 @@ class Partition:
     leader_epoch: int
     replicas: list[int]
     isr: list[int]
+    elr: list[int]
+    """Eligible leader replicas (KIP-966)."""
     start_offset: int
     high_watermark: int
     end_offset: int
