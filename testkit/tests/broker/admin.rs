@@ -13,10 +13,10 @@ use millstream_protocol::messages::incremental_alter_configs_request::{AlterConf
 use millstream_protocol::messages::metadata_request::MetadataRequestTopic;
 use millstream_protocol::messages::update_features_request::FeatureUpdateKey;
 use millstream_protocol::messages::{
-    AddRaftVoterRequest, AlterClientQuotasRequest, BrokerId, DescribeClientQuotasRequest, DescribeConfigsRequest,
-    DescribeQuorumRequest, FindCoordinatorRequest, GetTelemetrySubscriptionsRequest, IncrementalAlterConfigsRequest,
-    ListConfigResourcesRequest, MetadataRequest, PushTelemetryRequest, RemoveRaftVoterRequest, TopicName,
-    UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
+    AddRaftVoterRequest, AlterClientQuotasRequest, BrokerId, DescribeClientQuotasRequest, DescribeClusterRequest,
+    DescribeConfigsRequest, DescribeQuorumRequest, FindCoordinatorRequest, GetTelemetrySubscriptionsRequest,
+    IncrementalAlterConfigsRequest, ListConfigResourcesRequest, MetadataRequest, PushTelemetryRequest,
+    RemoveRaftVoterRequest, TopicName, UnregisterBrokerRequest, UpdateFeaturesRequest, Uuid,
 };
 use millstream_protocol::record::Stamp;
 use millstream_testkit::{SecurityProtocol, TestCluster};
@@ -426,6 +426,17 @@ async fn a_broker_tells_its_id_and_where_it_is_reached() {
     assert_eq!((listeners, source), (format!("IN://{},OUT://{second}", places[1]), 4));
     assert_eq!((told("broker.rack").0.as_str(), told("broker.rack").1), ("b", 4));
     assert_eq!(told("listener.security.protocol.map").0, "IN:PLAINTEXT,OUT:SASL_PLAINTEXT");
+}
+
+/// Metadata told of racks, and DescribeCluster did not: an admin client saw brokers without any.
+#[tokio::test]
+async fn the_cluster_is_described_with_the_racks_of_its_brokers() {
+    let cluster = TestCluster::builder().brokers(2).racks(["a", "b"]).start().await;
+    let request = DescribeClusterRequest::default().with_endpoint_type(1);
+    let brokers = Connection::to(&cluster, 1).call(2, &request).brokers;
+    let racks: Vec<Option<String>> =
+        brokers.into_iter().map(|broker| broker.rack.map(|rack| rack.to_string())).collect();
+    assert_eq!(racks, [Some("a".to_owned()), Some("b".to_owned())]);
 }
 
 #[tokio::test]

@@ -30,6 +30,7 @@ impl Handler for DescribeCluster {
                 .with_broker_id(BrokerId(node.id.get()))
                 .with_host(node.host(call.listener))
                 .with_port(node.port(call.listener))
+                .with_rack(node.rack.clone())
                 .with_is_fenced(!node.is_up())
         });
         Answer::Reply(
