@@ -49,12 +49,12 @@ const MOST_MADE_UP: usize = 40;
 /// After so many differences a run is given up.
 const MOST_DIFFERENCES: usize = 60;
 /// The seeds of the runs, unless one is given.
-const SEEDS: &[u64] = &[1, 2, 4, 6];
+const SEEDS: &[u64] = &[1, 2, 3, 4];
 /// Those of the runs with few rights: with an odd one nothing is allowed that no rule allows.
-const SECURED_SEEDS: &[u64] = &[1, 2, 4];
+const SECURED_SEEDS: &[u64] = &[1, 2, 3];
 
 /// That of the run with three nodes.
-const NODES_SEED: u64 = 6;
+const NODES_SEED: u64 = 1;
 
 fn table() -> Vec<(ApiKey, Step)> {
     [
@@ -180,7 +180,9 @@ fn three_nodes_answer_as_three_of_kafka_do() {
     println!("MILLSTREAM_SEED={seed}");
     nodes::prepare(&mut pair);
     nodes::live(&mut pair, &kafka, &mut Chance::new(seed));
-    assert_eq!(pair.differences, 0, "seed {seed}: the answers above differ");
+    // What the nodes' lives did not ask for one of them is asked: each has log directories of its own.
+    pair.only = Some(0);
+    appear(&mut pair, &mut Chance::new(seed), &table(), seed);
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -212,7 +214,11 @@ fn run(pair: &mut Pair, table: &[(ApiKey, Step)], seed: u64) {
         step(pair, &mut chance);
         assert!(pair.differences < MOST_DIFFERENCES, "seed {seed}: too many differences");
     }
-    make_up(pair, &mut chance, table);
+    appear(pair, &mut chance, table, seed);
+}
+/// All that is served is answered in the run, and alike.
+fn appear(pair: &mut Pair, chance: &mut Chance, table: &[(ApiKey, Step)], seed: u64) {
+    make_up(pair, chance, table);
     println!("answered alike: {:?}", pair.answered);
     assert_eq!(pair.differences, 0, "seed {seed}: the answers above differ");
     let missing = missing(pair, table);
@@ -232,6 +238,9 @@ fn make_up(pair: &mut Pair, chance: &mut Chance, table: &[(ApiKey, Step)]) {
 /// What the embedded broker serves that both did not answer alike in two versions, where there are two.
 fn missing(pair: &mut Pair, table: &[(ApiKey, Step)]) -> Vec<ApiKey> {
     let mut served = pair.served();
+    // Brokers tell of these only where metrics are reported; they are served all the same.
+    let untold = [ApiKey::GET_TELEMETRY_SUBSCRIPTIONS, ApiKey::PUSH_TELEMETRY];
+    served.extend(untold.into_iter().map(|api| (api, 0, 0)));
     if std::env::var_os("MILLSTREAM_APIS").is_some() {
         served.retain(|(key, ..)| table.iter().any(|(api, _)| api == key));
     }
