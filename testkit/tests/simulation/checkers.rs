@@ -29,7 +29,7 @@ fn read(offset: i64, value: u64) -> Read {
 }
 /// A history in the making: one event a second.
 #[derive(Default)]
-struct Told(History);
+pub(crate) struct Told(History);
 impl Told {
     fn then(mut self, client: u64, event: Event) -> Self {
         let at = Duration::from_secs(self.0.events().count() as u64);
@@ -75,17 +75,17 @@ impl Told {
         self.0.set_log(place(), records.iter().copied());
         self
     }
-    fn frames(mut self, frames: Vec<Frame>) -> Self {
+    pub(crate) fn frames(mut self, frames: Vec<Frame>) -> Self {
         self.0.add_frames(frames);
         self
     }
     #[track_caller]
-    fn passes(self) {
+    pub(crate) fn passes(self) {
         let found = check(&self.0);
         assert!(found.is_empty(), "{found:?}");
     }
     #[track_caller]
-    fn has(self, checker: Checker, name: &str) {
+    pub(crate) fn has(self, checker: Checker, name: &str) {
         let found = check(&self.0);
         let is_found = found.iter().any(|violation| violation.checker() == checker && violation.name() == name);
         assert!(is_found, "{checker:?} `{name}` is not among {found:?}");
@@ -197,11 +197,11 @@ fn produce(at: u64, sequence: i32, text: &str) -> Frame {
     let request = ProduceRequest { acks: -1, topic_data: vec![topic], ..ProduceRequest::default() };
     sent(at, 9, &request)
 }
-fn sent<R: Request>(at: u64, version: i16, request: &R) -> Frame {
+pub(crate) fn sent<R: Request>(at: u64, version: i16, request: &R) -> Frame {
     let payload = frame::encode_request(version, 1, Some("me"), request).expect("it can be written").payload();
     told(at, FrameKind::Sent, R::KEY, version, payload)
 }
-fn told(at: u64, kind: FrameKind, api: ApiKey, version: i16, payload: Bytes) -> Frame {
+pub(crate) fn told(at: u64, kind: FrameKind, api: ApiKey, version: i16, payload: Bytes) -> Frame {
     Frame::new((Duration::from_secs(at), kind), (WRITER.into(), 1, NodeId::new(1)), (api, version), payload)
 }
 

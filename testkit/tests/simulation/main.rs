@@ -3,4 +3,5 @@
 mod checkers;
 mod codec;
 mod determinism;
+mod leaders;
 mod planted;

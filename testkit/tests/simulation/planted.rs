@@ -188,6 +188,20 @@ fn k15_a_producer_that_does_not_wait_before_it_sends_again_is_found() {
     is_caught(Bug::RushClocks, &case(Workload::Producing).every(secs(5), refusal), &[(K15, "hygiene")]);
 }
 
+/// A refusal without the name of who leads instead; and what readers ask for goes astray like what producers write.
+#[test]
+fn k15_a_client_that_stays_with_a_node_that_does_not_lead_is_found() {
+    for api in [ApiKey::PRODUCE, ApiKey::FETCH] {
+        let case = case(Workload::Producing).at(secs(10), Fault::Refuse(api, ErrorCode::NOT_LEADER_OR_FOLLOWER, 3));
+        is_caught(Bug::MistakeRefusals, &case, &[(K15, "hygiene")]);
+    }
+}
+
+#[test]
+fn k15_a_producer_with_too_many_requests_under_way_is_found() {
+    is_caught(Bug::CrowdConnections, &case(Workload::Producing).with_short_memory(), &[(K15, "hygiene")]);
+}
+
 #[test]
 fn k15_a_member_whose_heartbeats_come_late_is_found() {
     is_caught(Bug::DelayHeartbeats, &case(Workload::Grouping), &[(K15, "hygiene")]);

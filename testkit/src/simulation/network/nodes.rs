@@ -116,6 +116,7 @@ impl Network {
     fn answer(&mut self, place: Place, about: Asked, bytes: Bytes) {
         let bytes = self.bugged_answer(place, about, bytes);
         self.trace.response(place, about, &bytes);
+        let bytes = self.understood(place, about, bytes);
         self.send_answer(place, about, bytes);
     }
     fn send_answer(&mut self, place: Place, about: Asked, bytes: Bytes) {

@@ -1,6 +1,6 @@
 //! Producers write while everything goes wrong, and one reader reads all partitions from their beginning.
 
-use super::seams::{BUFFER, buffer_memory, resolve};
+use super::seams::{BUFFER, buffer_memory, resolve, with_in_flight};
 use super::stage::{Scribe, Stage, pause, until_good};
 use crate::checkers::Event;
 use crate::simulation::{Random, SimulatedProcess};
@@ -13,7 +13,7 @@ pub(super) const TOPIC: &str = "written";
 pub(super) const PARTITIONS: i32 = 3;
 pub(super) const PRODUCERS: usize = 2;
 /// How many records there are in a burst, which is more than a producer may hold.
-const BURST: usize = 150;
+pub(super) const BURST: usize = 150;
 
 pub(super) async fn run(stage: Stage, random: Random) {
     let producers = (0..PRODUCERS).map(|index| {
@@ -71,17 +71,15 @@ async fn write_all(stage: Stage, mut random: Random, process: SimulatedProcess, 
 
 async fn producer(stage: &Stage, client: Client, mut random: Random) -> Result<Producer, Error> {
     let compression = random.choose(&[Compression::None, Compression::Lz4]).copied().unwrap_or(Compression::None);
-    client
+    let builder = client
         .producer()
         .linger(random.between(Duration::ZERO, Duration::from_millis(50)))
         .batch_size(200 + random.below(4000))
         .buffer_memory(buffer_memory(stage))
         .compression_type(compression)
         .delivery_timeout(random.between(Duration::from_secs(6), Duration::from_secs(40)))
-        .max_in_flight_requests_per_connection(1 + random.below(5))
-        .max_block(Duration::from_secs(10))
-        .build()
-        .await
+        .max_block(Duration::from_secs(10));
+    with_in_flight(stage, builder, 1 + random.below(5)).build().await
 }
 
 /// Sends a few records, and waits for them or not.

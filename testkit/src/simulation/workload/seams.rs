@@ -4,7 +4,7 @@ use super::producing::outcome;
 use super::stage::{SESSION_TIMEOUT, Scribe, Stage};
 use crate::checkers::TransactionId;
 use crate::simulation::Bug;
-use millstream_client::{ClientBuilder, ConsumerBuilder, Delivery, Records};
+use millstream_client::{ClientBuilder, ConsumerBuilder, Delivery, ProducerBuilder, Records};
 use std::future::pending;
 use std::time::Duration;
 
@@ -16,6 +16,15 @@ const SHORT_FETCH: usize = 4 << 10;
 /// What a producer is told that it may hold.
 pub(super) fn buffer_memory(stage: &Stage) -> usize {
     if stage.case.has(Bug::HoldTooMuch) { 100 * BUFFER } else { BUFFER }
+}
+
+/// How many requests a producer may have under way on a connection: up to five, which is all that an idempotent one may.
+pub(super) fn with_in_flight(stage: &Stage, builder: ProducerBuilder, count: usize) -> ProducerBuilder {
+    if stage.case.has(Bug::CrowdConnections) {
+        builder.enable_idempotence(false).max_in_flight_requests_per_connection(3 * count.max(5))
+    } else {
+        builder.max_in_flight_requests_per_connection(count)
+    }
 }
 
 /// Lets a consumer hold little, where memory is short.

@@ -44,6 +44,17 @@ impl Network {
         let changed = is_changed.then(|| frame::encode_any_response(version, id, &response).ok());
         changed.flatten().map(|frame| frame.to_bytes())
     }
+    /// What a client makes of an answer, its size included, by a bug of its own.
+    pub(in super::super) fn understood(&self, place: Place, (api, version): (ApiKey, i16), frame: Bytes) -> Bytes {
+        let is_mistaken = self.planted.at(place.at) == Some(Bug::MistakeRefusals);
+        let changed = || {
+            let payload = frame.get(4..).map(|_| frame.slice(4..))?;
+            let (id, mut response) = frame::decode_any_response(api, version, payload).ok()?;
+            mistake(&mut response).then(|| frame::encode_any_response(version, id, &response).ok()).flatten()
+        };
+        let changed = if is_mistaken && is_met(api) { changed() } else { None };
+        changed.map_or(frame.clone(), |frame| frame.to_bytes())
+    }
     fn refuse(&mut self, response: &mut ProduceResponse) -> bool {
         if !self.planted.is_one_in(5) {
             return false;
@@ -102,6 +113,23 @@ fn is_met(api: ApiKey) -> bool {
             | ApiKey::OFFSET_COMMIT
             | ApiKey::OFFSET_FOR_LEADER_EPOCH
     )
+}
+
+/// Takes a word on leaders for one that has nothing to do with them.
+fn mistake(response: &mut ResponseKind) -> bool {
+    let codes: Vec<(&mut i16, ErrorCode)> = match response {
+        ResponseKind::Produce(response) => {
+            let all = response.responses.iter_mut().flat_map(|topic| &mut topic.partition_responses);
+            all.map(|partition| (&mut partition.error_code, ErrorCode::NOT_ENOUGH_REPLICAS)).collect()
+        }
+        ResponseKind::Fetch(response) => {
+            let all = response.responses.iter_mut().flat_map(|topic| &mut topic.partitions);
+            all.map(|partition| (&mut partition.error_code, ErrorCode::UNKNOWN_SERVER_ERROR)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let refusals = codes.into_iter().filter(|(code, _)| **code == ErrorCode::NOT_LEADER_OR_FOLLOWER.get());
+    refusals.map(|(code, other)| *code = other.get()).count() > 0
 }
 
 /// Whatever was asked for ends nowhere.

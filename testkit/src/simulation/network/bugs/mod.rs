@@ -62,6 +62,10 @@ pub enum Bug {
     RushClocks,
     /// A client's: members send their heartbeats as if their sessions were three times as long (K-15).
     DelayHeartbeats,
+    /// A client's: it takes a node's word that it does not lead a partition for one that passes, and stays with the node (K-15).
+    MistakeRefusals,
+    /// A client's: producers have more requests under way than an idempotent one may (K-15).
+    CrowdConnections,
     /// A client's: the reader opens a connection that failed again at once (K-15).
     ReconnectAtOnce,
     /// A client's: some sends are never resolved, as where a task is not woken (K-13).

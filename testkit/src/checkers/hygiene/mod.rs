@@ -1,10 +1,13 @@
 //! K-15: few requests in flight, none again and again to the wrong node, none too soon after a failure, few connections, and
 //! heartbeats in time.
 
+mod leaders;
+
 use super::sequences::{headers, read};
 use super::{Checker, ClientId, Frame, FrameKind, History, Policy, Violation};
+use leaders::Leaders;
 use millstream_protocol::messages::ResponseKind;
-use millstream_protocol::{ApiKey, ErrorCode, NodeId};
+use millstream_protocol::{ApiKey, NodeId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -45,8 +48,7 @@ struct Wire {
     refused: BTreeMap<(NodeId, LaneKey), Duration>,
     /// How often in a row batches went again too soon.
     quick: BTreeMap<(NodeId, LaneKey), usize>,
-    /// Partitions that a node said it does not lead, and how often they were sent there since the client heard news of leaders.
-    not_led: BTreeMap<(ClientId, NodeId, String), usize>,
+    leaders: Leaders,
     /// When connections were first used, of a client to a node.
     opened: BTreeMap<(ClientId, NodeId), VecDeque<Duration>>,
     connections: BTreeSet<u64>,
@@ -59,6 +61,7 @@ struct Wire {
 impl Wire {
     fn sent(&mut self, frame: &Frame, policy: &Policy, texts: &mut Vec<String>) {
         texts.extend(self.connection(frame, policy));
+        self.leaders.sent(frame, texts);
         match frame.api {
             ApiKey::PRODUCE => self.produce(frame, policy, texts),
             ApiKey::HEARTBEAT => texts.extend(self.heartbeat(frame, policy)),
@@ -73,9 +76,9 @@ impl Wire {
     }
     /// An answer, which the client has had since then.
     fn received(&mut self, frame: &Frame, at: Duration) {
+        self.leaders.received(frame, at);
         match frame.api {
             ApiKey::PRODUCE => self.produced(frame, at),
-            ApiKey::METADATA => self.not_led.retain(|(client, _, _), _| *client != frame.client),
             ApiKey::HEARTBEAT => self.heart_beat(frame, at),
             _ => {}
         }
@@ -115,13 +118,6 @@ impl Wire {
                     texts.push(format!("{client:?} sent {key:?} to node {node} again after {waited:?}, at {at:?}"));
                 }
             }
-            if let Some(times) = self.not_led.get_mut(&(client, node, partition.clone())) {
-                *times += 1;
-                // What was on its way when the first refusal came may come, too.
-                if *times > policy.max_in_flight {
-                    texts.push(format!("{client:?} sent {partition} to node {node}, which does not lead it, {times} times, until {at:?}"));
-                }
-            }
             keys.push(key);
         }
         let in_flight = self.in_flight.entry(frame.connection).or_default();
@@ -140,14 +136,7 @@ impl Wire {
             for partition in &topic.partition_responses {
                 let name = format!("{}{}-{}", topic.name, topic.topic_id, partition.index);
                 if partition.error_code == 0 {
-                    // It leads after all.
-                    self.not_led.remove(&(frame.client, frame.node, name));
                     continue;
-                }
-                if ErrorCode::new(partition.error_code) == ErrorCode::NOT_LEADER_OR_FOLLOWER
-                    && partition.current_leader.leader_id < 0
-                {
-                    self.not_led.entry((frame.client, frame.node, name.clone())).or_default();
                 }
                 for key in keys.iter().filter(|key| key.2 == name) {
                     self.refused.entry((frame.node, key.clone())).or_insert(at);
