@@ -6,6 +6,7 @@
 use millstream_testkit::checkers::Frame;
 use millstream_testkit::simulation::FaultCounts;
 use millstream_testkit::simulation::workload::{Report, Workload, run, run_with, shrink};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,6 +109,8 @@ struct Progress {
 #[derive(Default)]
 struct Sum {
     counts: FaultCounts,
+    /// Of how many transactions it is not known how they ended, by the cause.
+    doubts: BTreeMap<String, u64>,
     /// The shortest run, in its own time.
     shortest: Option<Duration>,
     failed: Vec<Report>,
@@ -127,8 +130,10 @@ fn many(first: u64, count: u64) -> Result<bool, String> {
     // A panic inside is a finding; its text is in the report.
     std::panic::set_hook(Box::new(|_| {}));
     std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(|| work(&progress))));
-    let Sum { counts, shortest, failed } = std::mem::take(&mut *progress.sum());
+    let Sum { counts, doubts, shortest, failed } = std::mem::take(&mut *progress.sum());
     println!("{count} seeds from {first} on, in {:?}; what went wrong, and how often:\n{counts}", began.elapsed());
+    println!("transactions of which it is not known how they ended, by the cause:");
+    doubts.iter().for_each(|(cause, count)| println!("{count:>9} × {cause}"));
     let missing = if count < ENOUGH { Vec::new() } else { counts.missing() };
     missing.iter().for_each(|kind| println!("no {kind} in all these seeds: that is a failure, too"));
     let is_short = shortest.is_some_and(|shortest| shortest < LEAST);
@@ -161,6 +166,7 @@ fn work(progress: &Progress) {
         let report = run(Workload::of_seed(seed), seed);
         let mut sum = progress.sum();
         sum.counts.merge(&report.counts);
+        report.doubts.iter().for_each(|(cause, count)| *sum.doubts.entry(cause.clone()).or_default() += count);
         sum.shortest = Some(sum.shortest.map_or(report.simulated, |shortest| shortest.min(report.simulated)));
         if !report.is_good() {
             println!("seed {seed} fails: {}", report.problem().unwrap_or_default());

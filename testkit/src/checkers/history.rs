@@ -114,6 +114,13 @@ pub enum Event {
         /// How.
         outcome: Ended,
     },
+    /// It is not known how a transaction ended.
+    InDoubt {
+        /// Which.
+        transaction: TransactionId,
+        /// Why, in words that are the same where the reason is.
+        cause: String,
+    },
     /// A poll brought records.
     Polled {
         /// The records, in their order.

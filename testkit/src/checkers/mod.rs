@@ -12,8 +12,8 @@
 //! | K-5 | `G1a`, `precommitted-read` | what failed or was aborted was read; or before its commit was asked for |
 //! | K-6 | `poll-skip`, `nonmonotonic-poll` (`int-`: inside one transaction) | a reader skipped a record, or went back |
 //! | K-7 | `nonmonotonic-send` (`int-`) | a producer's records of a partition lie in another order |
-//! | K-8 | `G1c` | transactions read each other's writes in a circle |
-//! | K-9 | `consumed-twice`, `not-consumed` | committed transactions did not consume each input once |
+//! | K-8 | `G1c`, `G2` | committed transactions depend on each other in a circle: by what they read, or by where they consume |
+//! | K-9 | `consumed-twice`, `not-consumed` | committed transactions did not consume each input once; [`doubts`] tells of which it is not known whether they are |
 //! | K-10 | `sequence` | a producer's sequence numbers have a gap, or two meanings |
 //! | K-11 | `commit` | a committed offset went back, ahead of its reader, or came from somebody else or an earlier generation |
 //! | K-12 | `ownership` | two members had a partition at once |
@@ -29,6 +29,7 @@ mod codec;
 mod commits;
 mod consumed;
 mod cycles;
+mod doubts;
 mod facts;
 mod fetched;
 mod generations;
@@ -45,6 +46,7 @@ mod sends;
 mod sequences;
 mod writes;
 
+pub use doubts::doubts;
 pub use history::{ClientId, Ended, Event, Frame, FrameKind, History, Read, TransactionId, Value};
 
 use facts::Facts;

@@ -157,17 +157,6 @@ fn k7_records_lie_in_the_order_in_which_they_were_sent() {
 }
 
 #[test]
-fn k8_transactions_do_not_read_from_each_other_in_a_circle() {
-    let base = || {
-        let told = Told::default().sent_in(10, Some(1)).acked(10, 0).sent_in(11, Some(2)).acked(11, 1);
-        told.ended(1, Ended::Committed).ended(2, Ended::Committed)
-    };
-    base().polled_in(READER, &[(0, 10)], Some(2)).passes();
-    let circle = base().polled_in(READER, &[(0, 10)], Some(2)).polled_in(OTHER, &[(1, 11)], Some(1));
-    circle.has(Checker::K8, "G1c");
-}
-
-#[test]
 fn k9_each_input_is_consumed_once() {
     let by = |client, transaction| {
         two_written().polled_in(READER, &[(0, 10), (1, 11)], Some(1)).ended(1, Ended::Committed).polled_in(

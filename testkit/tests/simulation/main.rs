@@ -2,6 +2,7 @@
 
 mod checkers;
 mod codec;
+mod cycles;
 mod determinism;
 mod leaders;
 mod planted;

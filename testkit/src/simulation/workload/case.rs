@@ -2,7 +2,7 @@
 
 use super::stage::{CATCH_UP, HEALING, SESSION_TIMEOUT, Stage, value_of};
 use super::{Report, Workload, copying, counting, exchanging, grouping, parting, producing, renewing};
-use crate::checkers::{Policy, Violation, check_with};
+use crate::checkers::{Policy, Violation, check_with, doubts};
 use crate::simulation::{Bug, Fault, Random, Schedule, Simulation, SimulationError};
 use std::time::Duration;
 
@@ -181,6 +181,7 @@ impl Case {
             error,
             faults: self.faults.clone(),
             counts: simulation.fault_counts(),
+            doubts: doubts(&history),
             simulated: simulation.now(),
             events: history.events().count(),
             request_log: simulation.request_log(),

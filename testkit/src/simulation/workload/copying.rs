@@ -163,7 +163,7 @@ impl Copier {
             Err(error) if commits && error.is_in_doubt() => Ended::Unknown,
             Err(_) => Ended::Aborted,
         };
-        self.scribe.note(Event::Ended { transaction: id, outcome });
+        self.scribe.ended(id, outcome, ended.as_ref().err());
         match ended {
             Err(error) if error.is_fatal() || error.is_in_doubt() || !commits => Err(error),
             _ => Ok(outcome),

@@ -44,13 +44,18 @@ pub enum Workload {
 
 impl Workload {
     /// What seeds stand for.
-    pub const ALL: [Self; 4] = [Self::Producing, Self::Copying, Self::Grouping, Self::Counting];
+    pub const ALL: [Self; 5] = [Self::Producing, Self::Copying, Self::Grouping, Self::Counting, Self::Exchanging];
 
-    /// The workload that a seed stands for.
+    /// The workload that a seed stands for: each ninth exchanges, the others take turns.
     #[must_use]
-    pub fn of_seed(seed: u64) -> Self {
-        let count = u64::try_from(Self::ALL.len()).unwrap_or(1);
-        usize::try_from(seed % count).ok().and_then(|index| Self::ALL.get(index).copied()).unwrap_or(Self::Producing)
+    pub const fn of_seed(seed: u64) -> Self {
+        match (seed % 9, seed % 4) {
+            (0, _) => Self::Exchanging,
+            (_, 0) => Self::Producing,
+            (_, 1) => Self::Copying,
+            (_, 2) => Self::Grouping,
+            _ => Self::Counting,
+        }
     }
     fn targets(self) -> Targets {
         let hosts = |name: &str, count| (0..count).map(|index| format!("{name}-{index}")).collect::<Vec<_>>();
@@ -77,7 +82,7 @@ impl Workload {
             Self::Exchanging => Targets {
                 nodes: 3,
                 hosts: (0..exchanging::EXCHANGERS).map(exchanging::host).chain(["reader".to_owned()]).collect(),
-                mortal: 0,
+                mortal: exchanging::EXCHANGERS,
                 have_disks: false,
             },
             Self::Grouping => Targets {
@@ -117,7 +122,7 @@ impl Workload {
             Self::Copying => vec![(copying::INPUT, copying::PARTITIONS), (copying::OUTPUT, copying::PARTITIONS)],
             Self::Grouping => vec![(grouping::TOPIC, grouping::PARTITIONS)],
             Self::Counting => vec![(counting::INPUT, counting::PARTITIONS)],
-            Self::Exchanging => vec![(exchanging::TOPIC, exchanging::EXCHANGERS)],
+            Self::Exchanging => vec![(exchanging::TOPIC, exchanging::PARTITIONS)],
         }
     }
 }
@@ -139,7 +144,7 @@ pub fn run_with(workload: Workload, seed: u64, keeps: &dyn Fn(usize) -> bool) ->
     case.with_faults(kept.map(|(number, (at, fault))| (number, at, fault))).run()
 }
 
-/// Now and then, where it is known of each record when the consumer lets go of it.
+/// Now and then, where it is known of each record when the consumer lets go of it: not of members of groups, nor of streams.
 fn is_memory_short(workload: Workload, seed: u64) -> bool {
-    workload == Workload::Producing && Random::new(seed).fork(13).one_in(4)
+    matches!(workload, Workload::Producing | Workload::Exchanging) && Random::new(seed).fork(13).one_in(4)
 }

@@ -3,6 +3,7 @@
 use super::Workload;
 use crate::checkers::{Checker, History, Violation};
 use crate::simulation::{Fault, FaultCounts, RequestLog, SimulationError};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub struct Report {
     pub faults: Vec<(usize, Duration, Fault)>,
     /// How often.
     pub counts: FaultCounts,
+    /// Of how many transactions it is not known how they ended, by the cause.
+    pub doubts: BTreeMap<String, u64>,
     /// How long it took, in its own time.
     pub simulated: Duration,
     /// How many events clients noted.
@@ -61,6 +64,9 @@ impl fmt::Display for Report {
         self.violations.iter().take(SHOWN).try_for_each(|violation| writeln!(f, "  {violation}"))?;
         if let Some(more) = self.violations.len().checked_sub(SHOWN).filter(|more| *more > 0) {
             writeln!(f, "  and {more} more")?;
+        }
+        for (cause, count) in &self.doubts {
+            writeln!(f, "  of {count} transactions it is not known how they ended: {cause}")?;
         }
         if self.faults.is_empty() {
             return writeln!(f, "  without any fault");

@@ -49,6 +49,7 @@ mod tests {
             error: None,
             faults: faults.map(|number| (number, Duration::from_secs(1), Fault::Recreate)).collect(),
             counts: FaultCounts::default(),
+            doubts: std::collections::BTreeMap::new(),
             simulated: Duration::from_secs(600),
             events: 0,
             request_log: RequestLog::default(),

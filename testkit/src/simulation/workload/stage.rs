@@ -1,10 +1,10 @@
 //! What all workloads stand on: processes that are killed and start again, clients that write down what they do, and the end of a run.
 
 use super::case::Case;
-use crate::checkers::{ClientId, Event, History, Read, TransactionId, Value, Violation};
+use crate::checkers::{ClientId, Ended, Event, History, Read, TransactionId, Value, Violation};
 use crate::simulation::{Fault, Handle, Random, Schedule, SimulatedProcess, rack_of};
 use millstream_client::runtime::{BoxFuture, Runtime, sleep_until, timeout_at};
-use millstream_client::{ClientBuilder, Records};
+use millstream_client::{ClientBuilder, Error, Records};
 use millstream_protocol::{NodeId, TopicPartition};
 use millstream_state::fs::MemoryFs;
 use std::io::ErrorKind;
@@ -194,6 +194,15 @@ impl Scribe {
     pub(super) fn note(&self, event: Event) {
         self.stage.note(self.client, event);
     }
+    /// How a transaction ended; and where that is not known, why.
+    pub(super) fn ended(&self, transaction: TransactionId, outcome: Ended, error: Option<&Error>) {
+        if let Some(error) = error.filter(|_| outcome == Ended::Unknown) {
+            let code = error.code().map_or_else(String::new, |code| format!(", {code}"));
+            let cause = format!("{:?}{code}", error.kind());
+            self.note(Event::InDoubt { transaction, cause });
+        }
+        self.note(Event::Ended { transaction, outcome });
+    }
     /// Says what the consumer of a process may hold, where that is little.
     pub(super) fn holds(&self, process: &SimulatedProcess) {
         let limit = super::seams::fetch_memory(&self.stage);
@@ -256,7 +265,7 @@ pub(super) async fn until_good<T, F>(
     mut ask: impl FnMut() -> F + Send,
 ) -> Option<T>
 where
-    F: Future<Output = Result<T, millstream_client::Error>> + Send,
+    F: Future<Output = Result<T, Error>> + Send,
 {
     while !stage.has_had_its_time() {
         match ask().await {
