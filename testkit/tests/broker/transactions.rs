@@ -463,6 +463,23 @@ async fn transactions_and_producers_are_described() {
     assert_eq!((active.producer_id.0, active.last_sequence, active.current_txn_start_offset), (producer.id, 0, 0));
 }
 
+/// Only plain text, and such with `.*` behind, was taken; a choice of ids was refused.
+#[tokio::test]
+async fn transactions_are_listed_by_any_pattern_of_their_whole_id() {
+    let cluster = cluster().await;
+    Producer::init(&cluster);
+    let mut connection = Connection::to(&cluster, 0);
+    let mut listed = |pattern: &str| {
+        let request = ListTransactionsRequest::default().with_duration_filter(-1);
+        let response = connection.call(2, &request.with_transactional_id_pattern(Some(text(pattern))));
+        (ErrorCode::new(response.error_code), response.transaction_states.len())
+    };
+    for (pattern, found) in [("", 1), ("x", 1), ("x|y", 1), ("[w-z]", 1), ("x.*", 1), ("x.", 0), ("y|z", 0)] {
+        assert_eq!(listed(pattern), (ErrorCode::NONE, found), "{pattern}");
+    }
+    assert_eq!(listed("("), (ErrorCode::INVALID_REGULAR_EXPRESSION, 0));
+}
+
 #[tokio::test]
 async fn markers_bear_the_epoch_of_their_coordinator() {
     let cluster = cluster().await;

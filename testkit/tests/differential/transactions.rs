@@ -216,8 +216,8 @@ fn list(pair: &mut Pair, chance: &mut Chance) {
         .iter()
         .map(|state| text(state))
         .collect();
-    let pattern =
-        if version >= 2 { chance.pick(&[None, Some("tx-.*"), Some("tx-a"), Some("(")]).map(text) } else { None };
+    let patterns = [None, Some("tx-.*"), Some("tx-a"), Some("("), Some("t.-[^b]"), Some("tx-b|x"), Some("x")];
+    let pattern = if version >= 2 { chance.pick(&patterns).map(text) } else { None };
     let request = ListTransactionsRequest::default().with_state_filters(states).with_transactional_id_pattern(pattern);
     pair.ask(
         Kind::Reads,

@@ -1,11 +1,12 @@
-//! ListTransactions: those that this node coordinates, filtered by state, producer, age and pattern. The pattern is matched as RE2 would only
-//! where it is plain text or ends in `.*`; any other is refused.
+//! ListTransactions: those that this node coordinates, filtered by state, producer, age and pattern. To a pattern, as to one for names of
+//! topics, a character beyond ASCII is as many as it has bytes, unless it speaks of Unicode.
 //!
 //! Versions 0 to 2. Left out: nothing.
 
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
+use crate::broker::groups::consumer::expressions::whole;
 use crate::broker::transactions::transaction::{State, Transaction};
 use millstream_protocol::messages::list_transactions_response::TransactionState;
 use millstream_protocol::messages::{
@@ -23,14 +24,16 @@ impl Handler for ListTransactions {
     type Request = ListTransactionsRequest;
     fn handle(broker: &mut Broker, call: &Call, request: ListTransactionsRequest) -> Answer<ListTransactionsResponse> {
         let pattern = request.transactional_id_pattern.as_deref().unwrap_or_default();
-        let Some(pattern) = Pattern::parse(pattern) else {
+        // An empty one is none.
+        let pattern = Some(pattern).filter(|pattern| !pattern.is_empty()).map(whole).transpose();
+        let Ok(pattern) = pattern else {
             return Answer::Reply(Self::refuse(&request, ErrorCode::INVALID_REGULAR_EXPRESSION));
         };
         let unknown = request.state_filters.iter().filter(|name| !STATES.contains(&name.as_str())).cloned().collect();
         let wanted = Wanted::of(&request);
         let is_wanted = |(id, transaction): &(&StrBytes, &Transaction)| {
             broker.is_transaction_coordinator(call.node, id)
-                && pattern.matches(id)
+                && pattern.as_ref().is_none_or(|pattern| pattern.is_match(id.as_bytes()))
                 && wanted.has(transaction, broker.now)
         };
         let found = broker.transactions.all().filter(is_wanted).map(|(id, transaction)| {
@@ -72,30 +75,5 @@ impl<'r> Wanted<'r> {
             _ => self.older_than_ms < 0,
         };
         has_state && has_producer && (self.older_than_ms < 0 || is_old)
-    }
-}
-
-enum Pattern<'a> {
-    All,
-    Whole(&'a str),
-    Prefix(&'a str),
-}
-impl<'a> Pattern<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        let is_plain =
-            |text: &str| !text.contains(['.', '*', '+', '?', '[', ']', '(', ')', '{', '}', '|', '^', '$', '\\']);
-        match text.strip_suffix(".*") {
-            _ if text.is_empty() => Some(Self::All),
-            Some(prefix) if is_plain(prefix) => Some(Self::Prefix(prefix)),
-            None if is_plain(text) => Some(Self::Whole(text)),
-            _ => None,
-        }
-    }
-    fn matches(&self, id: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Whole(whole) => id == *whole,
-            Self::Prefix(prefix) => id.starts_with(prefix),
-        }
     }
 }

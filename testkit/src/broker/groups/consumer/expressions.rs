@@ -142,14 +142,18 @@ impl Compiled {
         entry.1.as_ref()
     }
 }
-/// Reads an expression that has to match from a name's beginning to its end.
+/// Reads a member's expression.
 fn compile(expression: &str) -> Result<Regex, Refusal> {
-    let translated = re2::translated(expression).map_err(str::to_owned);
-    translated.and_then(|translated| build(expression, &format!("^(?:{translated})$"))).map_err(|reason| {
+    whole(expression).map_err(|reason| {
         let shown: String = expression.chars().take(MOST_SHOWN).collect();
         let sentence = format!("SubscribedTopicRegex `{shown}` is not a valid regular expression: {reason}.");
         (ErrorCode::INVALID_REGULAR_EXPRESSION, sentence)
     })
+}
+/// Reads an expression that has to match from a name's beginning to its end.
+pub(crate) fn whole(expression: &str) -> Result<Regex, String> {
+    let translated = re2::translated(expression).map_err(str::to_owned)?;
+    build(expression, &format!("^(?:{translated})$"))
 }
 /// Names of topics are ASCII, and so are the classes of Kafka's library. What speaks of other characters is read with all of Unicode.
 fn build(expression: &str, translated: &str) -> Result<Regex, String> {
