@@ -33,4 +33,5 @@ mod topics;
 mod topology;
 mod transaction_log;
 mod transactions;
+mod transactions_tool;
 mod versions;

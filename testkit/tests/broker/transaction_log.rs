@@ -23,7 +23,7 @@ const HASH: usize = 120;
 const TIMEOUT_MS: i32 = 60_000;
 
 /// Asks until it works: a coordinator may be on its way, or writing markers.
-fn persist<T>(what: &str, mut ask: impl FnMut() -> Result<T, ErrorCode>) -> T {
+pub(crate) fn persist<T>(what: &str, mut ask: impl FnMut() -> Result<T, ErrorCode>) -> T {
     let begun = Instant::now();
     loop {
         match ask() {
@@ -33,11 +33,11 @@ fn persist<T>(what: &str, mut ask: impl FnMut() -> Result<T, ErrorCode>) -> T {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
-fn persist_until_done(what: &str, mut ask: impl FnMut() -> ErrorCode) {
+pub(crate) fn persist_until_done(what: &str, mut ask: impl FnMut() -> ErrorCode) {
     persist(what, || ask().ok().map(|_| ()));
 }
 /// Finds the coordinators, which makes the internal topics, and makes the topic `t`.
-fn prepare(bootstrap: &str) {
+pub(crate) fn prepare(bootstrap: &str) {
     let mut connection = Connection::at(bootstrap);
     let topic =
         CreatableTopic::default().with_name(TopicName(text("t"))).with_num_partitions(1).with_replication_factor(1);
@@ -49,7 +49,7 @@ fn prepare(bootstrap: &str) {
         });
     }
 }
-fn init(bootstrap: &str) -> Producer {
+pub(crate) fn init(bootstrap: &str) -> Producer {
     persist("an id", || Producer::try_init_at(bootstrap, TIMEOUT_MS))
 }
 /// The records of the id `x`: its state, its producer id since the first one and epoch, what else is told, and the partitions.
