@@ -7,7 +7,7 @@ use yaml_rust2::{Yaml, YamlLoader};
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
-fn description() -> Value {
+pub(super) fn description() -> Value {
     json(&YamlLoader::load_from_str(include_str!("../../openapi.yaml")).expect("YAML")[0])
 }
 fn json(yaml: &Yaml) -> Value {
@@ -24,14 +24,14 @@ fn json(yaml: &Yaml) -> Value {
     }
 }
 /// Follows a reference.
-fn resolved<'d>(all: &'d Value, value: &'d Value) -> &'d Value {
+pub(super) fn resolved<'d>(all: &'d Value, value: &'d Value) -> &'d Value {
     match value["$ref"].as_str() {
         Some(path) => all.pointer(path.trim_start_matches('#')).unwrap_or_else(|| panic!("{path} is not there")),
         None => value,
     }
 }
 /// Each operation: path, method, description, parameters of its path.
-fn operations(all: &Value) -> Vec<(&String, &str, &Value, Vec<&Value>)> {
+pub(super) fn operations(all: &Value) -> Vec<(&String, &str, &Value, Vec<&Value>)> {
     let paths = all["paths"].as_object().expect("paths");
     let of_path = |(path, item): (&'_ String, &'_ Value)| -> Vec<&'static str> {
         assert!(path.starts_with('/'));

@@ -5,6 +5,7 @@ mod acting;
 mod answers;
 mod crowd;
 mod description;
+mod drift;
 mod flags;
 mod hostile;
 mod http;
