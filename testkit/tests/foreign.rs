@@ -2,22 +2,24 @@
 
 mod services;
 
-use millstream_testkit::TestCluster;
+use millstream_testkit::{TestCluster, TestClusterBuilder};
 use services::real_kafka::RealKafka;
 use services::scripts;
 use std::process::Command;
 
 /// The cluster that a script meets: two brokers, topics only when made, groups that soon miss who is gone.
-fn cluster() -> TestCluster {
+fn cluster() -> TestClusterBuilder {
     let builder = TestCluster::builder().brokers(2).topic("kcat", 1).config("auto.create.topics.enable", "false");
-    let builder = builder.config("group.min.session.timeout.ms", "100");
+    builder.config("group.min.session.timeout.ms", "100")
+}
+fn started(builder: TestClusterBuilder) -> TestCluster {
     builder.try_start().expect("loopback has free ports")
 }
 fn run(program: &str, script: &str) {
     run_with(program, &[], script);
 }
 fn run_with(program: &str, arguments: &[&str], script: &str) {
-    let cluster = cluster();
+    let cluster = started(cluster());
     scripts::run(Command::new(program).args(arguments), script, &cluster.bootstrap_servers());
 }
 
@@ -63,8 +65,9 @@ fn confluent_kafkas_groups_work_on_the_cluster() {
 
 #[test]
 #[ignore = "needs python3 with kafka-python"]
-fn kafka_pythons_admin_client_works_on_the_cluster() {
-    run("python3", "kafka_python_admin.py");
+fn every_call_of_kafka_pythons_admin_client_works_on_the_cluster() {
+    let cluster = started(cluster().acls().super_user("User:ANONYMOUS"));
+    scripts::run(&mut Command::new("python3"), "kafka_python_admin", &cluster.bootstrap_servers());
 }
 
 #[test]

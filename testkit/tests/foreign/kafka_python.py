@@ -34,14 +34,16 @@ def consume():
 def groups(admin, consumer):
     listed = [group["group_id"] if isinstance(group, dict) else group[0] for group in admin.list_groups()]
     assert "python-group" in listed, listed
-    described = str(admin.describe_groups(["python-group"]))
-    assert "Stable" in described, described
+    described = admin.describe_groups(["python-group"])["python-group"]
+    assert described["group_state"] == "Stable" and len(described["members"]) == 1, described
     committed = [consumer.committed(TopicPartition("python", index)) or 0 for index in range(2)]
     assert sum(committed) == 60, committed
     ends = consumer.end_offsets([TopicPartition("python", index) for index in range(2)])
     assert sum(ends.values()) == 60, ends
-    offsets = str(admin.list_group_offsets("python-group"))
-    assert "python" in offsets, offsets
+    offsets = admin.list_group_offsets("python-group")["python-group"]
+    assert {partition: offset.offset for partition, offset in offsets.items() if offset.offset} == {
+        TopicPartition("python", index): committed[index] for index in range(2) if committed[index]
+    }, offsets
     consumer.close()
 
 
