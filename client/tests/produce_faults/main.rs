@@ -1,6 +1,9 @@
 //! Producers while brokers, leaders and connections fail: in memory, under a paused clock.
 
 mod failover;
+mod promises;
+mod settings;
+mod trouble;
 mod unanswered;
 
 use millstream_testkit::TestCluster;
