@@ -85,13 +85,27 @@ impl Runtime for TokioRuntime {
 
 fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    SockRef::from(stream).set_tcp_keepalive(&KEEPALIVE)
+    // A system that has no such thing still has a connection.
+    if let Err(error) = look_after(&SockRef::from(stream)) {
+        tracing::debug!(%error, "a connection is not kept alive: it may be long until it is found to be gone");
+    }
+    Ok(())
+}
+fn look_after(socket: &SockRef<'_>) -> io::Result<()> {
+    // While something that was sent is not acknowledged, no probes are sent.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    socket.set_tcp_user_timeout(Some(GONE))?;
+    socket.set_tcp_keepalive(&KEEPALIVE)
 }
 
 /// Whoever only waits for an answer does not find out by itself that the other end is gone without a word, and an answer to JoinGroup may be waited
 /// for longer than `max.poll.interval.ms`. With these a connection that nobody answers on fails within a minute. The system's own are two hours.
 const KEEPALIVE: TcpKeepalive =
     TcpKeepalive::new().with_time(Duration::from_secs(30)).with_interval(Duration::from_secs(10)).with_retries(3);
+
+/// For how long what was sent may not be acknowledged. It ends connections, too, whose other end takes nothing for so long.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const GONE: Duration = Duration::from_secs(60);
 
 fn start(name: &str, main: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
     let handle = std::thread::Builder::new().name(name.to_owned()).spawn(main)?;
@@ -152,5 +166,8 @@ mod tests {
         let interval = socket.tcp_keepalive_interval().expect("it can be asked");
         let found_by = silence + interval * socket.tcp_keepalive_retries().expect("it can be asked");
         assert!(found_by <= Duration::from_secs(60), "{found_by:?}");
+        // While something is not acknowledged that is all there is.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        assert_eq!(socket.tcp_user_timeout().expect("it can be asked"), Some(GONE));
     }
 }
