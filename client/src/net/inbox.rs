@@ -100,8 +100,12 @@ impl Inbox {
     }
     /// Answers all that would overtake what has just failed.
     pub(super) fn sift(&mut self) {
-        let waiting: Vec<_> = self.drain().collect();
-        self.kept = waiting.into_iter().filter_map(Command::unless_moot).collect();
+        self.kept = self.kept.drain(..).filter_map(Command::unless_moot).collect();
+        while self.kept.len() < QUEUE
+            && let Ok(command) = self.commands.try_recv()
+        {
+            self.kept.extend(command.unless_moot());
+        }
     }
     /// Everything fails that is here.
     pub(super) fn fail_all(&mut self, error: &RequestError) {
@@ -158,6 +162,11 @@ mod tests {
 
     #[test]
     fn what_is_kept_while_there_is_no_connection_has_a_bound() {
+        is_bounded(|inbox| inbox.poll_sift(&mut Context::from_waker(Waker::noop())));
+        // Each connection that broke as soon as it was there took as much again.
+        is_bounded(Inbox::sift);
+    }
+    fn is_bounded(sift: impl Fn(&mut Inbox)) {
         let (commands, receiver) = mpsc::channel(QUEUE);
         let mut inbox = Inbox::new(receiver);
         let mut waiting = Vec::new();
@@ -169,7 +178,7 @@ mod tests {
             let before = waiting.len();
             waiting.extend(taken);
             assert_eq!(waiting.len() - before, round);
-            inbox.poll_sift(&mut Context::from_waker(Waker::noop()));
+            sift(&mut inbox);
         }
         inbox.fail_all(&RequestError::Closed);
         assert!(waiting.iter_mut().all(|each| matches!(each.try_recv(), Ok(Err(RequestError::Closed)))));
