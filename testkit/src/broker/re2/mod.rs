@@ -27,6 +27,9 @@ struct Reader<'e> {
     names: BTreeSet<&'e str>,
     /// Whether what was read last says how often something comes.
     is_repeated: bool,
+    /// No brace closes any more, nor the name of a class: whoever opens many is not to be looked after to the end each time.
+    has_no_brace: bool,
+    has_no_class: bool,
 }
 
 impl<'e> Reader<'e> {
@@ -74,8 +77,11 @@ impl<'e> Reader<'e> {
     }
     /// What stands in braces, if it says how often; otherwise they are characters as any other.
     fn count(&mut self) -> Result<Option<&'e str>, Wrong> {
-        let inner = self.rest.strip_prefix('{').and_then(|rest| rest.split_once('}'));
-        let Some((count, after)) = inner else { return Ok(None) };
+        let Some(inner) = self.rest.strip_prefix('{').filter(|_| !self.has_no_brace) else { return Ok(None) };
+        let Some((count, after)) = inner.split_once('}') else {
+            self.has_no_brace = true;
+            return Ok(None);
+        };
         let (least, most) = count.split_once(',').unwrap_or((count, count));
         let most = if most.is_empty() { least } else { most };
         if !is_number(least) || !is_number(most) {
@@ -268,7 +274,9 @@ impl<'e> Reader<'e> {
         Ok(())
     }
     fn class_item(&mut self) -> Result<(), Wrong> {
-        if let Some((name, after)) = self.rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) {
+        let inner = self.rest.strip_prefix("[:").filter(|_| !self.has_no_class);
+        self.has_no_class |= inner.is_some_and(|inner| !inner.contains(":]"));
+        if let Some((name, after)) = inner.and_then(|inner| inner.split_once(":]")) {
             if !POSIX_CLASSES.contains(&name.strip_prefix('^').unwrap_or(name)) {
                 return Err(NO_CLASS);
             }
