@@ -99,6 +99,7 @@ fn what_was_on_its_way_may_come() {
     for (ask, answer) in BOTH {
         passes(vec![ask(1), ask(1), answer(2, REFUSED, -1), answer(2, REFUSED, -1)]);
         passes(vec![ask(1), answer(2, REFUSED, -1), ask(2), ask(3)]);
+        passes(vec![ask(1), answer(2, REFUSED, -1), ask(3), ask(3)]);
     }
 }
 

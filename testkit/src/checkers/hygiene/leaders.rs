@@ -30,6 +30,8 @@ struct Refusal {
     since: Duration,
     /// How often it went there all the same.
     times: usize,
+    /// When it did so last. Batches that go at once after one wait are one try: none of them knows what becomes of the other.
+    last: Option<Duration>,
 }
 
 impl Leaders {
@@ -44,7 +46,8 @@ impl Leaders {
             let (client, node, at) = (frame.client, frame.node, frame.at);
             let Some(refusal) = self.not_led.get_mut(&(frame.connection, partition.clone())) else { continue };
             // What goes in the moment in which the refusal comes was on its way.
-            refusal.times += usize::from(refusal.since < at);
+            refusal.times += usize::from(refusal.since < at && refusal.last != Some(at));
+            refusal.last = Some(at);
             if refusal.times > 1 {
                 let (times, since) = (refusal.times, refusal.since);
                 texts.push(format!(
@@ -101,7 +104,7 @@ impl Leaders {
     fn told(&mut self, (frame, at): (&Frame, Duration), partition: String, code: i16, leader: i32) {
         match ErrorCode::new(code) {
             ErrorCode::NOT_LEADER_OR_FOLLOWER if leader < 0 => {
-                let refusal = Refusal { client: frame.client, since: at, times: 0 };
+                let refusal = Refusal { client: frame.client, since: at, times: 0, last: None };
                 self.not_led.entry((frame.connection, partition)).or_insert(refusal);
             }
             // By its word somebody else leads: perhaps who has refused before.
