@@ -60,11 +60,15 @@ fn look(asked: &Asked<'_>) -> Result<Answer, Refusal> {
 fn create(asked: &Asked<'_>) -> Result<Answer, Refusal> {
     let NewTopic { name, partitions, replication_factor, config } = asked.body()?;
     let topic = TestTopic { name, partitions, replication_factor, config };
-    if asked.cluster.look(|broker| broker.controller().is_none()) {
-        let reason = "all brokers are down, so that nobody would lead it; POST /brokers/{id}/restart brings one back";
-        return Err(Refusal::conflict(reason));
-    }
-    asked.cluster.with_broker(|broker| broker.try_create_topic(&topic)).map_err(|refusal| match refusal {
+    let made = asked.cluster.with_broker(|broker| {
+        if broker.controller().is_none() {
+            let reason =
+                "all brokers are down, so that nobody would lead it; POST /brokers/{id}/restart brings one back";
+            return Err(TopicRefusal::NotNow(reason.to_owned()));
+        }
+        broker.try_create_topic(&topic)
+    });
+    made.map_err(|refusal| match refusal {
         TopicRefusal::Impossible(reason) => Refusal::bad(reason),
         TopicRefusal::NotNow(reason) => Refusal::conflict(reason),
     })?;
