@@ -4,7 +4,7 @@ use crate::client::{Connection, batch, fetch, produce, produced, text, values, w
 use bytes::Bytes;
 use millstream_protocol::messages::{InitProducerIdRequest, MetadataRequest};
 use millstream_protocol::record::{Stamp, TimestampType, batches};
-use millstream_protocol::{ApiKey, ErrorCode, ProducerEpoch, ProducerId};
+use millstream_protocol::{ApiKey, Compression, Compressor, ErrorCode, ProducerEpoch, ProducerId};
 use millstream_testkit::TestCluster;
 
 fn stamp(id: i64, epoch: i16, sequence: i32) -> Stamp {
@@ -213,3 +213,41 @@ async fn faults_are_used_up() {
     assert_eq!(values(&Connection::to(&cluster, 0).call(12, &fetch("t", 0, 0, 0))), ["a"]);
     assert_eq!(cluster.requests().count(ApiKey::PRODUCE), 3);
 }
+
+/// Two records without keys in a batch, each of which says that it is so much longer than it is.
+fn with_lengths(codec: Compression, errors: [i8; 2]) -> Bytes {
+    let mut bytes = batch(&["a", "b"], &Stamp::plain()).to_vec();
+    let records = bytes.split_off(HEADER);
+    let length = usize::from(records[0] >> 1) + 1;
+    let mut wrong = records.clone();
+    for (at, error) in [0, length].into_iter().zip(errors) {
+        // Zig-zag: what is below zero is odd.
+        let length = (wrong[at] >> 1).cast_signed() + error;
+        wrong[at] = ((length << 1) ^ (length >> 7)).cast_unsigned();
+    }
+    bytes.extend(Compressor::new(codec, None).expect("it is compiled in").compress(&wrong).expect("it is small"));
+    bytes[22] = codec.id();
+    let length = i32::try_from(bytes.len() - 12).expect("it is small");
+    bytes[8..12].copy_from_slice(&length.to_be_bytes());
+    changed(&bytes.into(), |_| {})
+}
+
+// Kafka reads over what stays compressed by its fields alone; so did a real 4.4 with all codecs, and seed 521 of transactions.
+#[tokio::test]
+async fn how_long_a_record_says_that_it_is_counts_only_where_it_is_read_whole() {
+    let cluster = TestCluster::builder().topic("t", 1).start().await;
+    let mut connection = Connection::to(&cluster, 0);
+    let mut send = |codec, errors| ErrorCode::new(write(&mut connection, "t", with_lengths(codec, errors)).0);
+    for codec in Compression::ALL {
+        let is_read_whole = codec == Compression::None;
+        assert_eq!(send(codec, [0, 0]), ErrorCode::NONE, "{codec:?}");
+        for errors in [[1, 0], [-1, 0], [0, 1], [0, -1], [0, 20], [0, -7]] {
+            let expected = if is_read_whole { ErrorCode::INVALID_RECORD } else { ErrorCode::NONE };
+            assert_eq!(send(codec, errors), expected, "{codec:?} {errors:?}");
+        }
+        assert_eq!(send(codec, [0, -20]), ErrorCode::INVALID_RECORD, "{codec:?}: it is below zero");
+    }
+}
+
+/// A batch's header.
+const HEADER: usize = 61;

@@ -1,6 +1,7 @@
 //! Writing: what a batch must be, and answers that wait for followers.
 
 mod broken_gzip;
+mod fields;
 pub(crate) mod records;
 pub(crate) mod waits;
 

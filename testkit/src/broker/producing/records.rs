@@ -1,7 +1,7 @@
 //! What a producer's batch must be (Kafka's `ProduceRequest.validateRecords`, `UnifiedLog.append` and `LogValidator`), and what the topic's
 //! options make of it.
 
-use super::{Refusal, broken_gzip};
+use super::{Refusal, broken_gzip, fields};
 use crate::broker::log::batch::{Batch, ZSTD};
 use crate::broker::topics::topic::Topic;
 use millstream_protocol::record::{BatchBuilder, DecodedBatch, RecordError, RecordView, TimestampType};
@@ -74,7 +74,15 @@ pub(crate) fn accept(
     }
     check_counts(&batch)?;
     let reading = Reading::of(&batch, rules);
-    let decoded = batch.decode(decompressor).map_err(|error| Refusal::of_log(code_of(&error, &batch, reading)))?;
+    let decoded = match batch.decode(decompressor) {
+        Ok(decoded) => decoded,
+        Err(error) => {
+            let is_inflated = !matches!(error, RecordError::Compression { .. });
+            let may_pass = is_inflated && reading == Reading::Skipping;
+            let skimmed = may_pass.then(|| fields::skim(&batch, decompressor)).flatten();
+            skimmed.ok_or_else(|| Refusal::of_log(code_of(&error, &batch, reading)))?
+        }
+    };
     let latest = check_records(&decoded, now, rules, reading.name())?;
     match rules.codec {
         Some(codec) if codec.id() != batch.codec_id() => recode(&batch, &decoded, codec, rules),
