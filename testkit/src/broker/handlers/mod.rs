@@ -10,6 +10,7 @@ mod alter_replica_log_dirs;
 mod alter_user_scram_credentials;
 mod altering;
 mod api_versions;
+mod committed;
 mod consumer_group_describe;
 mod consumer_group_heartbeat;
 mod create_acls;

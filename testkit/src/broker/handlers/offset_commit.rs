@@ -2,6 +2,7 @@
 //!
 //! Versions 2 to 10. Left out: nothing.
 
+use super::committed::{Told, arranged};
 use super::{Handler, MOST_COSTLY_THINGS};
 use crate::broker::Broker;
 use crate::broker::bounds::Comer;
@@ -10,7 +11,7 @@ use crate::broker::groups::committing::{CONSUMERS_SINCE, Committer, Position, To
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
 use millstream_protocol::messages::offset_commit_response::{OffsetCommitResponsePartition, OffsetCommitResponseTopic};
-use millstream_protocol::messages::{OffsetCommitRequest, OffsetCommitResponse};
+use millstream_protocol::messages::{OffsetCommitRequest, OffsetCommitResponse, TopicName, Uuid};
 
 /// From this version on topics have ids instead of names.
 const IDS_SINCE: i16 = 10;
@@ -64,18 +65,16 @@ fn positions(request: &OffsetCommitRequest, version: i16) -> Vec<Position> {
     topics.map(position).collect()
 }
 fn answer(request: &OffsetCommitRequest, mut code: impl FnMut() -> ErrorCode) -> OffsetCommitResponse {
-    let topics = request.topics.iter().map(|topic| answer_topic(topic, &mut code)).collect();
-    OffsetCommitResponse::default().with_topics(topics)
+    let became = |topic: &OffsetCommitRequestTopic| {
+        let told = topic.partitions.iter().map(|partition| (partition.partition_index, code()));
+        ((topic.name.clone(), topic.topic_id), told.collect())
+    };
+    let topics = arranged(request.topics.iter().map(became).collect());
+    OffsetCommitResponse::default().with_topics(topics.into_iter().map(told_topic).collect())
 }
-fn answer_topic(topic: &OffsetCommitRequestTopic, code: &mut impl FnMut() -> ErrorCode) -> OffsetCommitResponseTopic {
-    let partitions = topic.partitions.iter().map(|partition| {
-        let code = code();
-        OffsetCommitResponsePartition::default()
-            .with_partition_index(partition.partition_index)
-            .with_error_code(code.get())
+fn told_topic(((name, id), told): ((TopicName, Uuid), Told)) -> OffsetCommitResponseTopic {
+    let partitions = told.into_iter().map(|(index, code)| {
+        OffsetCommitResponsePartition::default().with_partition_index(index).with_error_code(code.get())
     });
-    OffsetCommitResponseTopic::default()
-        .with_name(topic.name.clone())
-        .with_topic_id(topic.topic_id)
-        .with_partitions(partitions.collect())
+    OffsetCommitResponseTopic::default().with_name(name).with_topic_id(id).with_partitions(partitions.collect())
 }

@@ -3,6 +3,7 @@
 //! Versions 0 to 6. Left out: nothing.
 
 use super::Handler;
+use super::committed::{Told, arranged};
 use crate::broker::Broker;
 use crate::broker::bounds::Comer;
 use crate::broker::call::{Answer, Call};
@@ -15,7 +16,7 @@ use millstream_protocol::messages::txn_offset_commit_request::{
 use millstream_protocol::messages::txn_offset_commit_response::{
     TxnOffsetCommitResponsePartition, TxnOffsetCommitResponseTopic,
 };
-use millstream_protocol::messages::{StrBytes, TxnOffsetCommitRequest, TxnOffsetCommitResponse};
+use millstream_protocol::messages::{StrBytes, TopicName, TxnOffsetCommitRequest, TxnOffsetCommitResponse, Uuid};
 
 /// From this version on topics have ids instead of names (KIP-1319).
 const IDS_SINCE: i16 = 6;
@@ -110,17 +111,16 @@ fn positions(request: &TxnOffsetCommitRequest, version: i16) -> Vec<Position> {
     topics.map(position).collect()
 }
 fn answer(request: &TxnOffsetCommitRequest, mut code: impl FnMut() -> ErrorCode) -> TxnOffsetCommitResponse {
-    let mut topic = |topic: &TxnOffsetCommitRequestTopic| {
-        let partitions = topic.partitions.iter().map(|partition| {
-            let code = code();
-            TxnOffsetCommitResponsePartition::default()
-                .with_partition_index(partition.partition_index)
-                .with_error_code(code.get())
-        });
-        TxnOffsetCommitResponseTopic::default()
-            .with_name(topic.name.clone())
-            .with_topic_id(topic.topic_id)
-            .with_partitions(partitions.collect())
+    let became = |topic: &TxnOffsetCommitRequestTopic| {
+        let told = topic.partitions.iter().map(|partition| (partition.partition_index, code()));
+        ((topic.name.clone(), topic.topic_id), told.collect())
     };
-    TxnOffsetCommitResponse::default().with_topics(request.topics.iter().map(&mut topic).collect())
+    let topics = arranged(request.topics.iter().map(became).collect());
+    TxnOffsetCommitResponse::default().with_topics(topics.into_iter().map(told_topic).collect())
+}
+fn told_topic(((name, id), told): ((TopicName, Uuid), Told)) -> TxnOffsetCommitResponseTopic {
+    let partitions = told.into_iter().map(|(index, code)| {
+        TxnOffsetCommitResponsePartition::default().with_partition_index(index).with_error_code(code.get())
+    });
+    TxnOffsetCommitResponseTopic::default().with_name(name).with_topic_id(id).with_partitions(partitions.collect())
 }
