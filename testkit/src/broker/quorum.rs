@@ -27,10 +27,18 @@ pub(crate) struct Voter {
     pub(crate) directory: Uuid,
 }
 impl Voter {
-    /// Whether it names one.
-    pub(crate) fn is_valid(&self) -> bool {
-        self.id >= 0 && !self.directory.is_nil()
+    /// Whom a request means that is to do this.
+    pub(crate) fn named(id: i32, directory: Uuid, what: &str) -> Result<Self, Refusal> {
+        if id < 0 || directory.is_nil() {
+            return Err((ErrorCode::INVALID_REQUEST, format!("{what} voter request didn't include a valid voter")));
+        }
+        Ok(Self { id, directory })
     }
+}
+/// The code of what became of a change, and Kafka's text beside it.
+pub(crate) fn told(changed: Result<(), Refusal>) -> (ErrorCode, StrBytes) {
+    let (code, reason) = changed.err().unwrap_or_else(|| (ErrorCode::NONE, "NONE".to_owned()));
+    (code, StrBytes::from_string(reason))
 }
 /// As Kafka's texts have it.
 impl fmt::Display for Voter {

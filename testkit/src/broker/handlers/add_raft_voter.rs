@@ -5,7 +5,7 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::quorum::{LISTENER, Refusal, Voter};
+use crate::broker::quorum::{LISTENER, Refusal, Voter, told};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::add_raft_voter_request::Listener;
 use millstream_protocol::messages::{AddRaftVoterRequest, AddRaftVoterResponse, StrBytes};
@@ -15,11 +15,8 @@ pub(super) struct AddRaftVoter;
 impl Handler for AddRaftVoter {
     type Request = AddRaftVoterRequest;
     fn handle(broker: &mut Broker, _: &Call, request: AddRaftVoterRequest) -> Answer<AddRaftVoterResponse> {
-        let (code, reason) = match add(broker, &request) {
-            Ok(()) => (ErrorCode::NONE, "NONE".to_owned()),
-            Err(refusal) => refusal,
-        };
-        Answer::Reply(answer(code, StrBytes::from_string(reason)))
+        let (code, reason) = told(add(broker, &request));
+        Answer::Reply(answer(code, reason))
     }
     fn refuse(_: &AddRaftVoterRequest, code: ErrorCode) -> AddRaftVoterResponse {
         answer(code, StrBytes::from_static_str(code.message()))
@@ -31,10 +28,7 @@ fn answer(code: ErrorCode, reason: StrBytes) -> AddRaftVoterResponse {
 }
 fn add(broker: &mut Broker, request: &AddRaftVoterRequest) -> Result<(), Refusal> {
     broker.check_cluster_id(request.cluster_id.as_ref())?;
-    let voter = Voter { id: request.voter_id, directory: request.voter_directory_id };
-    if !voter.is_valid() {
-        return Err((ErrorCode::INVALID_REQUEST, "Add voter request didn't include a valid voter".to_owned()));
-    }
+    let voter = Voter::named(request.voter_id, request.voter_directory_id, "Add")?;
     if !request.listeners.iter().any(|listener| listener.name.as_str() == LISTENER) {
         let reason = format!(
             "Add voter request didn't include the endpoint (Endpoints(endpoints={})) for the default listener ListenerName({LISTENER})",

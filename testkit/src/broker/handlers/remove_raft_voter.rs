@@ -5,7 +5,7 @@
 use super::Handler;
 use crate::broker::Broker;
 use crate::broker::call::{Answer, Call};
-use crate::broker::quorum::{Refusal, Voter};
+use crate::broker::quorum::{Refusal, Voter, told};
 use millstream_protocol::ErrorCode;
 use millstream_protocol::messages::{RemoveRaftVoterRequest, RemoveRaftVoterResponse, StrBytes};
 
@@ -14,11 +14,8 @@ pub(super) struct RemoveRaftVoter;
 impl Handler for RemoveRaftVoter {
     type Request = RemoveRaftVoterRequest;
     fn handle(broker: &mut Broker, _: &Call, request: RemoveRaftVoterRequest) -> Answer<RemoveRaftVoterResponse> {
-        let (code, reason) = match remove(broker, &request) {
-            Ok(()) => (ErrorCode::NONE, "NONE".to_owned()),
-            Err(refusal) => refusal,
-        };
-        Answer::Reply(answer(code, StrBytes::from_string(reason)))
+        let (code, reason) = told(remove(broker, &request));
+        Answer::Reply(answer(code, reason))
     }
     fn refuse(_: &RemoveRaftVoterRequest, code: ErrorCode) -> RemoveRaftVoterResponse {
         answer(code, StrBytes::from_static_str(code.message()))
@@ -30,9 +27,6 @@ fn answer(code: ErrorCode, reason: StrBytes) -> RemoveRaftVoterResponse {
 }
 fn remove(broker: &mut Broker, request: &RemoveRaftVoterRequest) -> Result<(), Refusal> {
     broker.check_cluster_id(request.cluster_id.as_ref())?;
-    let voter = Voter { id: request.voter_id, directory: request.voter_directory_id };
-    if !voter.is_valid() {
-        return Err((ErrorCode::INVALID_REQUEST, "Remove voter request didn't include a valid voter".to_owned()));
-    }
+    let voter = Voter::named(request.voter_id, request.voter_directory_id, "Remove")?;
     broker.unseat(voter)
 }
